@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildPlan } from "./lib/build-plan.mjs";
+import { install, installState } from "./lib/install.mjs";
+import { withLock } from "./lib/lock-folder.mjs";
+import { ROOT } from "./lib/root.mjs";
+
+const LOCK = join(ROOT, ".varve-build/lock");
+
+/**
+ * Makes the checkout ready to run: installs and builds what is missing or stale, and nothing else. Says in one line
+ * each what it does. `dev` also brings the development tools. Safe to run several times at once.
+ */
+export async function ensure({ dev = false, say = (line) => process.stdout.write(`${line}\n`) } = {}) {
+  if (isReady({ dev })) return;
+  const onWait = (pid) => say(`Waiting for process ${pid}, which is installing or building here.`);
+  await withLock(LOCK, () => makeReady({ dev, say }), onWait);
+}
+
+function isReady({ dev }) {
+  if (installState({ dev }) !== "ready") return false;
+  const { stale, absent } = buildPlan();
+  return stale.length === 0 && absent.length === 0;
+}
+
+async function makeReady({ dev, say }) {
+  const state = installState({ dev });
+  if (state !== "ready") {
+    say(
+      `Installing packages${dev ? " and development tools" : ""} (${state === "missing" ? "first run" : "the lock changed"}).`,
+    );
+    await install({ dev });
+  }
+  const { stale, absent } = buildPlan();
+  for (const name of absent) say(`Skipping the ${name} build: its sources are not in this checkout.`);
+  for (const { name } of stale) {
+    say(name === "web" ? "Building the page." : "Building the server.");
+    await runBuild(name);
+  }
+}
+
+function runBuild(name) {
+  const script = fileURLToPath(new URL("./build.mjs", import.meta.url));
+  const child = spawn(process.execPath, [script, name], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", (code, signal) => {
+      if (code === 0) resolve();
+      else
+        reject(new Error(`Building the ${name} failed (${signal ?? `exit code ${code}`}); the lines above say why.`));
+    });
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await ensure({ dev: process.argv.includes("--dev") });
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
