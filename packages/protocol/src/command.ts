@@ -24,8 +24,8 @@ export const subCommandSchema = z.object({
   have: z.object({ log: logIdSchema, term: z.number(), seq: z.number() }).nullable(),
   /** Text lengths of the open blocks that the client already holds, by id. */
   open: z.record(z.string(), z.number()).optional(),
-  /** Rows wanted at most. */
-  want: z.number().int().positive().optional(),
+  /** Rows wanted at most; 0 from a detached window, which takes no rows. */
+  want: z.number().int().nonnegative().optional(),
   focus: z.boolean(),
 });
 export const subWorkspaceCommandSchema = z.object({ type: z.literal("sub-workspace"), re });
@@ -35,6 +35,8 @@ export const messageBodySchema = z.object({
   id: chunkIdSchema,
   text: z.string(),
   delivery: deliverySchema.optional(),
+  /** With delivery `stop`: the turn that is meant. Another turn is not stopped by it. */
+  turnId: turnIdSchema.optional(),
   attachments: z.array(attachmentSchema).optional(),
 });
 export const sendCommandSchema = z.object({

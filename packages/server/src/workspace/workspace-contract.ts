@@ -1,0 +1,108 @@
+/**
+ * CONTRACT between the doors (HTTP, WebSocket, SSE) and the workspace. The doors parse and authorise; the workspace decides.
+ * Nothing here throws for a fault of the world or a bad request: it answers with a `Fault`.
+ */
+import type {
+  Accepted,
+  AnswerBody,
+  ChunkId,
+  Fault,
+  Frame,
+  HeadBody,
+  LogChunk,
+  LogId,
+  MessageBody,
+  NewTabBody,
+  Page,
+  QueuedMessage,
+  QueuePatch,
+  StopBody,
+  SubCommand,
+  TabId,
+  TabPatch,
+  TabRecord,
+} from "@varve/protocol";
+
+/** A fault about a waiting message carries the record as it is now. */
+export interface QueueFault extends Fault {
+  readonly current?: QueuedMessage;
+}
+
+/** Where a door lets frames out. `buffered` is in bytes; `closeSlow` ends a connection that does not read. */
+export interface FrameSink {
+  send(frame: Frame): void;
+  buffered(): number;
+  closeSlow(): void;
+}
+
+/** One cursor on one tab. */
+export interface Subscription {
+  focus(focused: boolean): void;
+  /** The connection has drained: a skipped tick may be made up for. */
+  drained(): void;
+  /** Idempotent; after it nothing is sent. */
+  close(): void;
+}
+
+export interface PageRequest {
+  readonly before?: number;
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+export interface Workspace {
+  list(): readonly TabRecord[];
+  create(body: NewTabBody): Promise<TabRecord | Fault>;
+  get(tab: TabId): TabRecord | Fault;
+  patch(tab: TabId, patch: TabPatch): Promise<TabRecord | Fault>;
+  /** Moves it to the trash; from the trash it is purged. */
+  remove(tab: TabId): Promise<Fault | null>;
+  page(tab: TabId, request: PageRequest): Promise<Page | Fault>;
+  row(tab: TabId, seq: number): Promise<LogChunk | Fault>;
+  head(tab: TabId): Promise<HeadBody | Fault>;
+  /** `by` is the client id, or the name of a token. */
+  send(
+    tab: TabId,
+    message: MessageBody,
+    by: string,
+  ): Promise<(Accepted & { readonly seq?: number; readonly version?: number }) | Fault>;
+  patchQueued(tab: TabId, id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault>;
+  cancelQueued(tab: TabId, id: ChunkId): Promise<Accepted | Fault>;
+  stop(tab: TabId, body: StopBody): Promise<{ readonly stopped: boolean } | Fault>;
+  answer(tab: TabId, body: AnswerBody, by: string): Promise<Fault | null>;
+  fork(tab: TabId, seq: number): Promise<TabRecord | Fault>;
+  clear(tab: TabId): Promise<TabRecord | Fault>;
+  resend(
+    tab: TabId,
+    at: { readonly seq: number; readonly id: ChunkId; readonly text: string },
+    by: string,
+  ): Promise<Accepted | Fault>;
+  pointTo(tab: TabId, log: LogId): Promise<TabRecord | Fault>;
+  logs(
+    tab: TabId,
+  ): Promise<
+    | readonly {
+        readonly id: LogId;
+        readonly parentId: LogId | null;
+        readonly parentSeq: number;
+        readonly tail: number;
+        readonly createdAt: number;
+      }[]
+    | Fault
+  >;
+  seen(tab: TabId, seq: number): Promise<void>;
+  /** SHA-256 over the lines `seq id term JSON.stringify(data)` of the rows lo..hi, data as it travels. */
+  digest(tab: TabId, lo: number, hi: number): Promise<string | Fault>;
+
+  /** Captures and attaches in one tick, then sends a head and what follows. A fault: nothing was attached. */
+  subscribe(
+    command: Pick<SubCommand, "tab" | "have" | "focus"> & Partial<Pick<SubCommand, "re" | "open" | "want">>,
+    sink: FrameSink,
+  ): Promise<Subscription | Fault>;
+  /** The tab list: a full frame at once, then changes. Returns the way to end it. */
+  subscribeWorkspace(re: number | undefined, sink: FrameSink): () => void;
+
+  readonly counters: () => Readonly<Record<string, number>>;
+  /** Ends turns at a step boundary where that comes within the time, else stops them; then closes. */
+  close(graceMs: number): Promise<void>;
+}
