@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isObject, type JsonObject, parseJson } from "../json.ts";
+import { anthropicProblem } from "./anthropic-rules.ts";
+import { openaiProblem } from "./openai-rules.ts";
+import { keyOf } from "./recorded-call.ts";
+import type { Vendor } from "./request-view.ts";
+import type { Signatures } from "./signatures.ts";
+
+export type Admission =
+  | { readonly kind: "admitted"; readonly droppedThinking: number }
+  | { readonly kind: "refused"; readonly status: number; readonly message: string };
+
+export interface AdmissionRules {
+  /** The only key that is accepted; null: any key, and none is needed where the vendor has local servers. */
+  readonly apiKey: string | null;
+  readonly signatures: Signatures;
+}
+
+/** Whether the vendor would take a request at all: key, headers, JSON, validity, and the binding of its thinking. */
+export function admit(
+  request: { readonly vendor: Vendor; readonly headers: IncomingHttpHeaders; readonly text: string | null },
+  rules: AdmissionRules,
+): Admission {
+  const { vendor, headers, text } = request;
+  const key = keyOf(headers);
+  if (rules.apiKey === null ? vendor === "anthropic" && key === null : key !== rules.apiKey) {
+    return refused(401, vendor === "anthropic" ? "invalid x-api-key" : "Incorrect API key provided.");
+  }
+  if (vendor === "anthropic" && headers["anthropic-version"] === undefined) {
+    return refused(400, "anthropic-version: header is required");
+  }
+  if (text === null) return refused(400, "The request body is not valid UTF-8");
+  const body: unknown = parseJson(text);
+  if (!isObject(body)) return refused(400, "The request body is not valid JSON");
+  if (vendor === "openai") return outcome(openaiProblem(body), 0);
+  const problem = anthropicProblem(body, betasOf(headers));
+  if (problem !== null) return outcome(problem, 0);
+  const check = rules.signatures.check(body);
+  return outcome(check.problem, check.dropped);
+}
+
+export function bodyOf(text: string | null): JsonObject {
+  const body: unknown = text === null ? undefined : parseJson(text);
+  return isObject(body) ? body : {};
+}
+
+function outcome(problem: string | null, droppedThinking: number): Admission {
+  return problem === null ? { kind: "admitted", droppedThinking } : refused(400, problem);
+}
+
+function refused(status: number, message: string): Admission {
+  return { kind: "refused", status, message };
+}
+
+function betasOf(headers: IncomingHttpHeaders): readonly string[] {
+  const header = headers["anthropic-beta"];
+  const text = Array.isArray(header) ? header.join(",") : (header ?? "");
+  return text.split(",").map((beta) => beta.trim());
+}
