@@ -1,0 +1,32 @@
+/** Every loop, wait and buffer of a turn has its bound here; the comment says what happens there. */
+export interface TurnLimits {
+  /** Requests of one turn, retried ones included. One more ends the turn with a notice. */
+  readonly stepsMax: number;
+  /** Retries of one step in a row. After them the failure is final: an error row ends the turn. */
+  readonly retriesMax: number;
+  /** Wait before the first retry; it doubles with each further one up to `retryWaitMaxMs`. */
+  readonly retryWaitMs: number;
+  readonly retryWaitMaxMs: number;
+  /** A provider that asks for a longer wait than this is not waited for: the failure is final. */
+  readonly retryAfterMaxMs: number;
+  /** Answers cut by the provider's length limit that are continued within one turn. Then the turn ends with a notice. */
+  readonly continuesMax: number;
+  /** Characters of a tool's result. A longer one is cut at its end: tools bound their own output far below this. */
+  readonly resultCharsMax: number;
+  /** How long a stopped tool may take to end. Then its result is written without it. */
+  readonly toolStopMs: number;
+  /** Bytes of pictures sent in one request. Older pictures beyond it are replaced by a constant text in the fold. */
+  readonly imageBytesMax: number;
+}
+
+export const turnLimits: TurnLimits = {
+  stepsMax: 200,
+  retriesMax: 8,
+  retryWaitMs: 500,
+  retryWaitMaxMs: 30_000,
+  retryAfterMaxMs: 300_000,
+  continuesMax: 3,
+  resultCharsMax: 120_000,
+  toolStopMs: 5_000,
+  imageBytesMax: 24 * 1024 * 1024,
+};

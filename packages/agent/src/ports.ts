@@ -1,0 +1,24 @@
+/** What a turn needs of the world. Composed once per tab by its owner; tests pass fakes. */
+import type { BlobStore } from "@varve/log";
+import type { Clock, IdMaker } from "@varve/protocol";
+import type { TurnLimits } from "./limits.ts";
+import type { ModelRegistry } from "./model/model.ts";
+import type { Decide, PermissionContext } from "./permission/decide-contract.ts";
+import type { ToolBox, ToolPlace } from "./tools/tool.ts";
+
+export interface TurnPorts {
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  readonly tools: ToolBox;
+  readonly place: ToolPlace;
+  readonly blobs: BlobStore;
+  readonly models: Pick<ModelRegistry, "resolve" | "redact">;
+  readonly decide: Decide;
+  /** Read when a call is about to run, so that a change of mode holds at once. What was granted is read from the rows. */
+  readonly permission: () => Pick<PermissionContext, "mode" | "rules">;
+  readonly limits?: Partial<TurnLimits>;
+  /** Uniform in [0, 1); spreads retries. Absent: none. */
+  readonly random?: () => number;
+  /** A request that breaks its own rules ends the turn (true, in tests) or is sent with a notice (false). */
+  readonly strict?: boolean;
+}
