@@ -10,21 +10,23 @@ const LOCK = join(ROOT, ".varve-build/lock");
 
 /**
  * Makes the checkout ready to run: installs and builds what is missing or stale, and nothing else. Says in one line
- * each what it does. `dev` also brings the development tools. Safe to run several times at once.
+ * each what it does. `dev` also brings the development tools, `build: false` leaves out the build. Safe to run several
+ * times at once.
  */
-export async function ensure({ dev = false, say = (line) => process.stdout.write(`${line}\n`) } = {}) {
-  if (isReady({ dev })) return;
+export async function ensure({ dev = false, build = true, say = (line) => process.stdout.write(`${line}\n`) } = {}) {
+  if (isReady({ dev, build })) return;
   const onWait = (pid) => say(`Waiting for process ${pid}, which is installing or building here.`);
-  await withLock(LOCK, () => makeReady({ dev, say }), onWait);
+  await withLock(LOCK, () => makeReady({ dev, build, say }), onWait);
 }
 
-function isReady({ dev }) {
+function isReady({ dev, build }) {
   if (installState({ dev }) !== "ready") return false;
+  if (!build) return true;
   const { stale, absent } = buildPlan();
   return stale.length === 0 && absent.length === 0;
 }
 
-async function makeReady({ dev, say }) {
+async function makeReady({ dev, build, say }) {
   const state = installState({ dev });
   if (state !== "ready") {
     say(
@@ -32,6 +34,7 @@ async function makeReady({ dev, say }) {
     );
     await install({ dev });
   }
+  if (!build) return;
   const { stale, absent } = buildPlan();
   for (const name of absent) say(`Skipping the ${name} build: its sources are not in this checkout.`);
   for (const { name } of stale) {
