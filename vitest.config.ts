@@ -5,12 +5,12 @@ const END_TO_END = ["packages/*/src/**/*.e2e.test.ts", "bench/**/*.e2e.test.ts",
 const NEVER = ["**/node_modules/**", "**/dist/**", "**/.varve-build/**"];
 
 const shared = {
-  environment: "node",
+  environment: "node" as const,
   setupFiles: ["./scripts/lib/test-setup.mjs"],
   restoreMocks: true,
   unstubEnvs: true,
   unstubGlobals: true,
-} as const;
+};
 
 /** End-to-end files start servers, shells and browsers, so they come after the fast ones and run one at a time. */
 export default defineConfig({
