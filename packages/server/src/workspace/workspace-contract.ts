@@ -78,9 +78,7 @@ export interface Workspace {
     by: string,
   ): Promise<Accepted | Fault>;
   pointTo(tab: TabId, log: LogId): Promise<TabRecord | Fault>;
-  logs(
-    tab: TabId,
-  ): Promise<
+  logs(tab: TabId): Promise<
     | readonly {
         readonly id: LogId;
         readonly parentId: LogId | null;

@@ -1,0 +1,64 @@
+import {
+  type AnswerBody,
+  type ChunkId,
+  type Fault,
+  fault,
+  type NewRow,
+  type StoredRow,
+  type SystemData,
+} from "@varve/protocol";
+
+type Asked = Extract<SystemData, { state: "asked" }>;
+
+/** The row that a person's answer becomes, or why it is none. The first answer wins: a second one is told so. */
+export function answeredRow(
+  rows: readonly StoredRow[],
+  body: AnswerBody,
+  made: { readonly id: ChunkId; readonly at: number; readonly by: string },
+): NewRow | Fault {
+  const about = rows.filter((row) => row.type === "system" && "askId" in row.data && row.data.askId === body.askId);
+  const question = about.find(({ type, data }) => type === "system" && "askId" in data && data.state === "asked");
+  if (question === undefined) return fault("unknown-question", "This tab has asked no such question.");
+  if (about.some(({ type, data }) => type === "system" && "askId" in data && data.state === "answered")) {
+    return fault("already-answered", "Somebody answered that question first.", "Their answer holds.");
+  }
+  const data = answeredData(question.data as Asked, body, made.by);
+  if ("code" in data) return data;
+  return {
+    id: made.id,
+    turnId: question.turnId,
+    step: question.step,
+    role: "system",
+    type: "system",
+    data,
+    createdAt: made.at,
+    by: made.by,
+  };
+}
+
+function answeredData(asked: Asked, body: AnswerBody, by: string): Extract<SystemData, { state: "answered" }> | Fault {
+  const { askId, callId } = asked;
+  if (asked.kind === "ask") {
+    if (body.text === undefined || body.text.trim() === "") return fault("bad-request", "The answer is empty.");
+    return { kind: "ask", state: "answered", askId, callId, answer: body.text, by };
+  }
+  const verdict = body.verdict;
+  if (verdict === undefined) {
+    return fault(
+      "bad-request",
+      "A permission question wants a verdict: once, tab or deny.",
+      "The question is still open.",
+    );
+  }
+  const { tool, key } = asked.subject;
+  return {
+    kind: "permission",
+    state: "answered",
+    askId,
+    callId,
+    verdict,
+    ...(verdict === "deny" && body.text !== undefined && body.text.trim() !== "" && { reason: body.text }),
+    ...(verdict === "tab" && { allows: { tool, key } }),
+    by,
+  };
+}

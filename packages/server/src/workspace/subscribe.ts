@@ -1,0 +1,100 @@
+import type { Log } from "@varve/log";
+import { type Clock, type Fault, fault, isFault, type LogId, type SubCommand } from "@varve/protocol";
+import { capture, headRows } from "./head.ts";
+import type { TabCore } from "./tab-core.ts";
+import { TabSubscription } from "./tab-subscription.ts";
+import type { FrameSink } from "./workspace-contract.ts";
+
+/** A head is begun anew when the log or term changed while its rows were read; so often, then the client tries later. */
+const headTriesMax = 5;
+
+export interface SubscribePorts {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly core: TabCore;
+  readonly sink: FrameSink;
+  readonly closed: (subscription: TabSubscription) => void;
+}
+type Asked = Pick<SubCommand, "have" | "focus"> & Partial<Pick<SubCommand, "re" | "open" | "want">>;
+
+/** Attaches a held cursor, sends the head, lets the feed flow. A fault: nothing stays attached. */
+export async function subscribe(ports: SubscribePorts, asked: Asked): Promise<TabSubscription | Fault> {
+  const { core, sink, clock } = ports;
+  /** The newest row that was sent: where a later head of this subscription goes on. */
+  const sent: { have: SubCommand["have"] } = { have: asked.have };
+  const watching: FrameSink = {
+    send(frame) {
+      for (const row of rowsOf(frame)) sent.have = { log: logOf(frame, sent.have), term: row.term, seq: row.seq };
+      sink.send(frame);
+    },
+    buffered: () => sink.buffered(),
+    closeSlow: () => sink.closeSlow(),
+  };
+  const subscription: TabSubscription = new TabSubscription(
+    {
+      tab: core.tabId,
+      feed: core.feed,
+      sink: watching,
+      clock,
+      closed: ports.closed,
+      sendHead: () => {
+        void sendHead(ports, subscription, { have: sent.have }).then((problem) => {
+          if (problem !== null) subscription.close();
+        });
+      },
+    },
+    asked.focus,
+  );
+  const problem = await sendHead(ports, subscription, asked);
+  if (problem === null) return subscription;
+  subscription.close();
+  return problem;
+}
+
+async function sendHead(
+  ports: SubscribePorts,
+  subscription: TabSubscription,
+  asked: Pick<SubCommand, "have"> & Partial<Pick<SubCommand, "re" | "open" | "want">>,
+): Promise<Fault | null> {
+  const { log, core } = ports;
+  for (let attempt = 0; attempt < headTriesMax; attempt++) {
+    const captured = capture(core, asked.open ?? {});
+    subscription.hold(captured.start);
+    const rows = await headRows(log, core, { captured, have: asked.have, want: asked.want });
+    if (isFault(rows)) return rows;
+    if (subscription.isClosed) return null;
+    const { log: logId, term, n } = captured.start;
+    if (core.feed.logId !== logId || core.feed.term !== term) continue;
+    const { from, mode } = rows;
+    subscription.send({
+      type: "head",
+      ...(asked.re !== undefined && { re: asked.re }),
+      tab: core.tabId,
+      log: logId,
+      term,
+      n,
+      from,
+      mode,
+      rows: [...rows.rows],
+      tail: captured.tail,
+      ...captured.frame,
+    });
+    subscription.release();
+    return null;
+  }
+  return fault("log-unavailable", "The tab's log keeps changing.", "Subscribe again in a moment.");
+}
+
+type SentFrame = Parameters<FrameSink["send"]>[0];
+
+function rowsOf(frame: SentFrame): readonly { readonly term: number; readonly seq: number }[] {
+  if (frame.type === "head") return frame.rows;
+  if (frame.type !== "ops") return [];
+  return frame.ops.flatMap((op) => (op.op === "chunk-seal" ? [op.row] : []));
+}
+
+function logOf(frame: SentFrame, have: SubCommand["have"]): LogId {
+  if (frame.type === "head" || frame.type === "ops") return frame.log;
+  if (have === null) throw new Error("a frame without rows names no log");
+  return have.log;
+}

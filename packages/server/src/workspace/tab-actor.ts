@@ -1,0 +1,345 @@
+/**
+ * The owner of one tab: every command reaches it here. A command reads the tab's state and writes what it decided within
+ * one act of the mailbox, so two clients can never both find the tab idle, and a stop can never hit the next turn.
+ */
+import { atRest, rowsBeforeTurn, runTurn, type TabContext, type TurnPorts, userRow } from "@varve/agent";
+import type { CommitOutcome, InboxWrite } from "@varve/log";
+import {
+  type Accepted,
+  type AnswerBody,
+  assert,
+  type ChunkId,
+  type Fault,
+  fault,
+  isFault,
+  limits,
+  type MessageBody,
+  type NewRow,
+  type QueuedMessage,
+  type QueuePatch,
+  type StopBody,
+  type StoredRow,
+  type TextData,
+  type Timer,
+  type TurnId,
+} from "@varve/protocol";
+import { answeredRow } from "./answer.ts";
+import { positionBefore } from "./queue-position.ts";
+import { queuedOf, type TabCore } from "./tab-core.ts";
+import { titleOf } from "./title.ts";
+import { noOpenTurn, TurnRun } from "./turn-run.ts";
+import type { QueueFault } from "./workspace-contract.ts";
+
+export interface ActorPorts {
+  readonly core: TabCore;
+  /** What a turn of this tab needs, made anew for each turn: directory, model and mode may have changed. */
+  readonly turnPorts: () => TurnPorts;
+  readonly context: () => TabContext;
+  /** A turn that takes longer is ended with reason `deadline`. Null: none. */
+  readonly turnDeadlineMs: number | null;
+  /** The loop broke a promise of its own; the tab goes on, the evidence is logged. */
+  readonly broke: (error: unknown, turnId: TurnId) => void;
+}
+
+/** Rows of a tab at rest are freed after this long. */
+const restMs = 60_000;
+/** Wait before waiting messages are tried again that could not be written. */
+const sendRetryMs = 5_000;
+
+type Sent = Accepted & { readonly seq?: number; readonly version?: number };
+
+export class TabActor {
+  readonly core: TabCore;
+  readonly #ports: ActorPorts;
+  #turn: TurnRun | null = null;
+  #restTimer: Timer | null = null;
+  #deadline: Timer | null = null;
+  #retry: Timer | null = null;
+  #closing = false;
+
+  /** Inside the mailbox: a turn is open, so the tab must not be pointed elsewhere. */
+  get isRunning(): boolean {
+    return this.#turn !== null;
+  }
+
+  constructor(ports: ActorPorts) {
+    this.#ports = ports;
+    this.core = ports.core;
+  }
+
+  get turn(): TurnRun | null {
+    return this.#turn;
+  }
+
+  send(message: MessageBody, by: string): Promise<Sent | Fault> {
+    return this.core.mailbox.run(() => this.sendInside(message, by));
+  }
+
+  /** Inside the mailbox. */
+  async sendInside(message: MessageBody, by: string): Promise<Sent | Fault> {
+    const refusal = refuse(message);
+    if (refusal !== null) return refusal;
+    const waiting = this.core.feed.queued(message.id);
+    if (waiting !== undefined) return { id: waiting.id, state: waiting.state, version: waiting.version };
+    if (this.core.tab.trashedAt !== null) return trashed();
+    if (this.#closing) return closing();
+    const data: TextData = { text: message.text, ...(message.attachments && { attachments: message.attachments }) };
+    return this.#turn === null
+      ? this.#sendNow(message.id, data, by)
+      : this.#sendLater(this.#turn, message, { data, by });
+  }
+
+  patchQueued(id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault> {
+    return this.core.mailbox.run(async () => {
+      const current = this.core.feed.queued(id);
+      if (current === undefined) return notWaiting(id);
+      if (patch.text !== undefined && patch.text.length > limits.messageCharsMax) return tooLarge();
+      const change: Extract<InboxWrite, { write: "change" }> = {
+        write: "change",
+        id,
+        version: patch.version,
+        ...(patch.text !== undefined && { data: { ...current.data, text: patch.text } }),
+        ...(patch.delivery !== undefined && { delivery: patch.delivery }),
+        ...(patch.state !== undefined && { state: patch.state }),
+        ...(patch.before !== undefined && { position: positionBefore(this.core.feed.queue(), id, patch.before) }),
+      };
+      const outcome = await this.core.commit({ rows: [], inbox: [change] });
+      if (outcome.kind !== "committed") return withCurrent(outcome, current);
+      const record = outcome.inbox[0];
+      if (record === undefined) return notWaiting(id);
+      await this.#queueChanged(record.delivery === "stop" && record.state === "queued");
+      return queuedOf(record);
+    });
+  }
+
+  cancelQueued(id: ChunkId): Promise<Accepted | Fault> {
+    return this.core.mailbox.run(async () => {
+      if (this.core.feed.queued(id) === undefined) return this.#fateOf(id);
+      const outcome = await this.core.commit({ rows: [], inbox: [{ write: "drop", id }] });
+      return outcome.kind === "committed" ? { id, state: "dropped" as const } : outcomeFault(outcome);
+    });
+  }
+
+  stop(body: StopBody): Promise<{ readonly stopped: boolean }> {
+    return this.core.mailbox.run(() => {
+      const turn = this.#turn;
+      if (turn === null || (body.turnId !== undefined && body.turnId !== turn.turnId)) return { stopped: false };
+      if (body.callId === undefined) turn.stop("stopped");
+      else turn.stopCall(body.callId);
+      return { stopped: true };
+    });
+  }
+
+  answer(body: AnswerBody, by: string): Promise<Fault | null> {
+    return this.core.mailbox.run(async () => {
+      const rows = await this.core.load();
+      if (isFault(rows)) return rows;
+      const place = { id: this.core.ports.ids.chunk(), at: this.core.ports.clock.now(), by };
+      const row = answeredRow(rows, body, place);
+      if (isFault(row)) return row;
+      const turn = this.#turn;
+      if (turn?.question(body.askId) === undefined) return noOpenTurn();
+      const outcome = await this.core.commit({ rows: [row] });
+      if (outcome.kind !== "committed") return outcomeFault(outcome);
+      const sealed = outcome.rows[0];
+      assert(sealed !== undefined, "a batch of one row was committed without it");
+      turn.answered(sealed, body.askId);
+      return null;
+    });
+  }
+
+  /**
+   * Takes over what an earlier process left: seals `rows`, holds what waits, and goes on with the turn when it only waits
+   * for a person. Inside the mailbox.
+   */
+  async takeOver(rows: readonly NewRow[], waitingTurn: TurnId | null): Promise<CommitOutcome> {
+    const queued = this.core.feed.queue().filter((message) => message.state === "queued");
+    const hold = queued.map(({ id, version }): InboxWrite => ({ write: "change", id, version, state: "held" }));
+    const nothing = rows.length === 0 && hold.length === 0;
+    const outcome: CommitOutcome = nothing
+      ? { kind: "committed", rows: [], tail: this.core.tail, inbox: [] }
+      : await this.core.commit({ rows, inbox: waitingTurn === null ? hold : [] });
+    if (outcome.kind !== "committed") return outcome;
+    if (waitingTurn !== null) this.#start(waitingTurn);
+    else this.#soonAtRest();
+    return outcome;
+  }
+
+  /** No new turn begins. Turns that run are stopped when `graceMs` are over. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const turn = this.#turn;
+    if (turn !== null) {
+      const timer = this.core.ports.clock.setTimer(graceMs, () => turn.stop("stopped"));
+      const last = this.core.ports.clock.setTimer(graceMs * 2, () => turn.abandon());
+      if (this.core.feed.status.state === "waiting") turn.abandon();
+      else await turn.finished;
+      timer.cancel();
+      last.cancel();
+    }
+    this.#restTimer?.cancel();
+    this.#retry?.cancel();
+    this.#deadline?.cancel();
+    this.core.journal.flush();
+  }
+
+  async #sendNow(id: ChunkId, data: TextData, by: string): Promise<Sent | Fault> {
+    const at = this.core.ports.clock.now();
+    const outcome = await this.#begin(
+      [{ id, data, by }],
+      [{ write: "accept", id, state: "sealed", delivery: "steer", data, by, at }],
+    );
+    if (isFault(outcome)) return outcome;
+    if (outcome.kind !== "committed") return this.#accepted(outcome, id);
+    const seq = outcome.rows.find((row) => row.id === id)?.seq;
+    return { id, state: "sealed", ...(seq !== undefined && { seq }) };
+  }
+
+  /**
+   * A turn is open: the message waits. One that comes after a stop is meant for the next turn, as one that brings the stop
+   * itself: both wait with delivery `stop`, which begins a turn whatever the end of this one is.
+   */
+  async #sendLater(
+    turn: TurnRun,
+    message: MessageBody,
+    { data, by }: { readonly data: TextData; readonly by: string },
+  ): Promise<Sent | Fault> {
+    const stops = message.delivery === "stop" && (message.turnId === undefined || message.turnId === turn.turnId);
+    const wanted = message.delivery === "stop" && !stops ? "steer" : (message.delivery ?? "steer");
+    const delivery = turn.stopping && wanted === "steer" ? "stop" : wanted;
+    const at = this.core.ports.clock.now();
+    const accept: InboxWrite = { write: "accept", id: message.id, state: "queued", delivery, data, by, at };
+    const outcome = await this.core.commit({ rows: [], inbox: [accept] });
+    if (outcome.kind !== "committed") return this.#accepted(outcome, message.id);
+    if (stops) turn.stop("stopped");
+    return { id: message.id, state: "queued", version: outcome.inbox[0]?.version ?? 1 };
+  }
+
+  /** A message that was accepted before is answered with its state, whoever asks again. */
+  #accepted(outcome: Exclude<CommitOutcome, { kind: "committed" }>, id: ChunkId): Sent | Fault {
+    if (outcome.kind === "refused" && outcome.current?.tabId === this.core.tabId) {
+      const { state, version, sealed } = outcome.current;
+      return { id, state, version, ...(sealed !== null && { seq: sealed.seq }) };
+    }
+    return outcomeFault(outcome);
+  }
+
+  async #fateOf(id: ChunkId): Promise<Accepted | Fault> {
+    const record = await this.core.ports.log.message(id);
+    if (record === null || record.tabId !== this.core.tabId) return notWaiting(id);
+    return { id, state: record.state };
+  }
+
+  /** After a change in the queue: a tab at rest sends what was released; a new stop-and-send stops the turn. */
+  async #queueChanged(stops: boolean): Promise<void> {
+    if (this.#turn !== null) {
+      if (stops) this.#turn.stop("stopped");
+      return;
+    }
+    await this.#sendWaiting(atRest(this.core.feed.queue()));
+  }
+
+  /**
+   * Inside the mailbox: begins a turn with messages that wait. When that cannot be written they stay queued, the tab shows
+   * why, and it is tried again.
+   */
+  async #sendWaiting(messages: readonly QueuedMessage[]): Promise<void> {
+    if (messages.length === 0 || this.#closing) return;
+    const inbox = messages.map(({ id }): InboxWrite => ({ write: "seal", id }));
+    const outcome = await this.#begin(messages, inbox);
+    if (!isFault(outcome) && outcome.kind === "committed") {
+      if (this.core.feed.status.fault !== undefined) this.core.status({ fault: undefined });
+      return;
+    }
+    const { code, message } = isFault(outcome) ? outcome : outcomeFault(outcome);
+    this.core.status({ fault: { code, message } });
+    this.#retry?.cancel();
+    this.#retry = this.core.ports.clock.setTimer(sendRetryMs, () => {
+      void this.core.mailbox.run(() => this.#queueChanged(false));
+    });
+  }
+
+  async #begin(
+    messages: readonly { readonly id: ChunkId; readonly data: TextData; readonly by: string }[],
+    inbox: readonly InboxWrite[],
+  ): Promise<CommitOutcome | Fault> {
+    const { core } = this;
+    this.#restTimer?.cancel();
+    const held = await core.load();
+    if (isFault(held)) return held;
+    const before = await rowsBeforeTurn(this.#ports.context(), held);
+    const turnId = core.ports.ids.turn();
+    const at = core.ports.clock.now();
+    const users = messages.map((message) => userRow(message, { turnId, step: 0, at }));
+    const title = core.tab.title === "" ? titleOf(messages[0]?.data.text ?? "") : core.tab.title;
+    const outcome = await core.commit({ rows: [...before, ...users], inbox, tab: { updatedAt: at, title } });
+    if (outcome.kind === "committed") this.#start(turnId);
+    else this.#soonAtRest();
+    return outcome;
+  }
+
+  #start(turnId: TurnId): void {
+    const turn = new TurnRun({
+      core: this.core,
+      turnId,
+      ended: async (_reason, send) => {
+        this.#deadline?.cancel();
+        this.#turn = null;
+        if (send.length > 0) await this.#sendWaiting(send);
+        if (this.#turn === null) this.#soonAtRest();
+      },
+    });
+    this.#turn = turn;
+    turn.progress(lastStep(this.core.rows.held(), turnId));
+    const deadline = this.#ports.turnDeadlineMs;
+    if (deadline !== null) this.#deadline = this.core.ports.clock.setTimer(deadline, () => turn.stop("deadline"));
+    turn.finished = runTurn(this.#ports.turnPorts(), turn, turnId).catch((error: unknown) => {
+      this.#ports.broke(error, turnId);
+    });
+  }
+
+  #soonAtRest(): void {
+    this.#restTimer?.cancel();
+    this.#restTimer = this.core.ports.clock.setTimer(restMs, () => {
+      if (this.#turn !== null) return;
+      this.core.rows.free();
+      this.core.feed.rest();
+    });
+  }
+}
+
+const lastStep = (rows: readonly StoredRow[], turnId: TurnId): number =>
+  rows.reduce((step, row) => (row.turnId === turnId ? Math.max(step, row.step) : step), 0);
+
+function refuse(message: MessageBody): Fault | null {
+  if (message.text.length > limits.messageCharsMax) return tooLarge();
+  const count = message.attachments?.length ?? 0;
+  if (count > limits.attachmentsMax) {
+    return fault("bad-request", `A message takes at most ${limits.attachmentsMax} attachments.`, "Nothing was sent.");
+  }
+  if (message.text.trim() === "" && count === 0) {
+    return fault("bad-request", "The message is empty.", "Write something or attach a file.");
+  }
+  return null;
+}
+
+export function outcomeFault(outcome: Exclude<CommitOutcome, { kind: "committed" }>): Fault {
+  if (outcome.kind !== "fenced") return outcome.fault;
+  return fault("log-fenced", "Another process took this tab over.", "Nothing was written; reload the page.");
+}
+
+function withCurrent(outcome: Exclude<CommitOutcome, { kind: "committed" }>, current: QueuedMessage): QueueFault {
+  return { ...outcomeFault(outcome), current };
+}
+
+const tooLarge = (): Fault =>
+  fault(
+    "message-too-large",
+    `A message may have ${limits.messageCharsMax} characters.`,
+    "Nothing was sent; attach the text as a file, or let the agent read it from disk.",
+  );
+const trashed = (): Fault =>
+  fault("tab-trashed", "This tab is in the trash.", "Restore it to go on; nothing was sent.");
+const closing = (): Fault => fault("shutting-down", "The server is closing.", "Send it again when it is back.");
+const notWaiting = (id: ChunkId): Fault =>
+  fault("unknown-message", `No message ${id} waits in this tab.`, "It may have been sent or removed already.");

@@ -1,0 +1,302 @@
+/**
+ * One open turn: the loop's owner (see `owner.ts` of the agent), and the handle by which commands reach it.
+ *
+ * Faults of the disk never reach the loop: what it wants sealed stays in memory, the tab shows the fault, and writing is
+ * tried again until there is room or the server stops. Between two tries the mailbox is free, so that the tab answers.
+ */
+import { afterTurn, OwnerGone, steersToDrain, type TurnOwner, userRow } from "@varve/agent";
+import type { Batch, CommitOutcome, InboxWrite } from "@varve/log";
+import {
+  assert,
+  type ChunkId,
+  type Fault,
+  fault,
+  type NewRow,
+  type QueuedMessage,
+  type StoredRow,
+  type TabStatus,
+  type TurnEndReason,
+  type TurnId,
+  type Wait,
+} from "@varve/protocol";
+import type { TabCore } from "./tab-core.ts";
+
+/** Wait between two tries to write, in ms: doubled up to the second. */
+const writeRetryMs = 250;
+const writeRetryMaxMs = 5_000;
+
+interface OpenQuestion {
+  readonly wait: Wait;
+  readonly answered: (row: StoredRow | null) => void;
+}
+
+export interface TurnRunPorts {
+  readonly core: TabCore;
+  readonly turnId: TurnId;
+  /** Inside the mailbox, right after the turn ended: begins the next one with these, or leaves the tab at rest. */
+  readonly ended: (reason: TurnEndReason, send: readonly QueuedMessage[]) => Promise<void>;
+}
+
+export class TurnRun implements TurnOwner {
+  readonly turnId: TurnId;
+  readonly #core: TabCore;
+  readonly #ended: TurnRunPorts["ended"];
+  readonly #cancel = new AbortController();
+  readonly #calls = new Map<string, AbortController>();
+  readonly #questions = new Map<ChunkId, OpenQuestion>();
+  /** Aborts when the server stops waiting for the disk. */
+  readonly #giveUp = new AbortController();
+  #step = 0;
+  #over = false;
+  /** Settles when the loop has returned. Set by whoever started it. */
+  finished: Promise<void> = Promise.resolve();
+
+  constructor(ports: TurnRunPorts) {
+    this.#core = ports.core;
+    this.turnId = ports.turnId;
+    this.#ended = ports.ended;
+  }
+
+  get cancel(): AbortSignal {
+    return this.#cancel.signal;
+  }
+  /** Somebody stopped it; what is sent from now on is meant for the next turn. */
+  get stopping(): boolean {
+    return this.#cancel.signal.aborted;
+  }
+  get step(): number {
+    return this.#step;
+  }
+
+  stop(reason: "stopped" | "deadline"): void {
+    this.#cancel.abort(reason);
+  }
+
+  stopCall(callId: string): void {
+    this.#callControl(callId).abort("stopped");
+  }
+
+  /** The server is closing: waiting for the disk ends, the loop gets `OwnerGone`. */
+  abandon(): void {
+    this.#giveUp.abort();
+  }
+
+  question(askId: ChunkId): Wait | undefined {
+    return this.#questions.get(askId)?.wait;
+  }
+
+  /** Inside the mailbox, after the answer was sealed. */
+  answered(row: StoredRow, askId: ChunkId): void {
+    const question = this.#questions.get(askId);
+    this.#questions.delete(askId);
+    this.#showWaits();
+    question?.answered(row);
+  }
+
+  rows(): readonly StoredRow[] {
+    return this.#core.rows.held();
+  }
+
+  async seal(rows: readonly NewRow[]): Promise<readonly StoredRow[]> {
+    return this.#sealAll(rows, (batch) => this.#core.commit(batch));
+  }
+
+  open(block: Parameters<TurnOwner["open"]>[0]): void {
+    this.#core.open(block);
+  }
+  grow(id: ChunkId, text: string): void {
+    this.#core.grow(id, text);
+  }
+  drop(id: ChunkId): void {
+    this.#core.drop(id);
+  }
+  output(callId: string, bytes: number, tail: string): void {
+    this.#core.feed.setOutput({ callId, bytes, tail });
+  }
+
+  progress(step: number, retry?: TabStatus["retry"]): void {
+    this.#step = step;
+    this.#core.status({ ...this.#shown(), retry });
+  }
+
+  cancelOf(callId: string): AbortSignal {
+    return this.#callControl(callId).signal;
+  }
+
+  async ask(asked: NewRow): Promise<StoredRow | null> {
+    const wait = waitOf(asked);
+    if (!this.#rowOf(wait.askId, "asked")) await this.seal([asked]);
+    return this.#core.mailbox
+      .run(() => {
+        const answered = this.#rowOf(wait.askId, "answered");
+        if (answered !== undefined || this.stopping) return { answer: Promise.resolve(answered ?? null) };
+        // Boxed: a promise returned as it is would hold the mailbox until a person answers.
+        return { answer: this.#registered(wait) };
+      })
+      .then((box) => box.answer);
+  }
+
+  async drainSteers(turnId: TurnId, step: number): Promise<number> {
+    let drained = 0;
+    await this.#write(async () => {
+      const steers = steersToDrain(this.#core.feed.queue());
+      drained = steers.length;
+      if (drained === 0) return null;
+      const at = this.#core.ports.clock.now();
+      return this.#core.commit({
+        rows: steers.map((message) => userRow(message, { turnId, step, at })),
+        inbox: steers.map((message): InboxWrite => ({ write: "seal", id: message.id })),
+      });
+    });
+    return drained;
+  }
+
+  async endTurn(reason: TurnEndReason, rows: readonly NewRow[]): Promise<void> {
+    const { core } = this;
+    assert(!this.#over, `turn ${this.turnId} ended twice`);
+    const end: NewRow = {
+      id: core.ports.ids.chunk(),
+      turnId: this.turnId,
+      step: this.#step,
+      role: "system",
+      type: "system",
+      data: { kind: "turn-end", reason },
+      createdAt: core.ports.clock.now(),
+    };
+    await this.#sealAll([...rows, end], async (batch) => {
+      const after = afterTurn(core.feed.queue(), reason);
+      const inbox = after.hold.map(
+        (message): InboxWrite => ({ write: "change", id: message.id, version: message.version, state: "held" }),
+      );
+      const outcome = await core.commit({ ...batch, inbox });
+      if (outcome.kind !== "committed") return outcome;
+      this.#over = true;
+      for (const id of core.feed.open.keys()) core.drop(id);
+      core.journal.flush();
+      const state = reason === "error" ? "error" : "idle";
+      core.status({ state, turnId: null, step: 0, waits: [], retry: undefined, lastSealed: this.turnId });
+      await this.#ended(reason, after.send);
+      return outcome;
+    });
+  }
+
+  private get core(): TabCore {
+    return this.#core;
+  }
+
+  #callControl(callId: string): AbortController {
+    const known = this.#calls.get(callId);
+    if (known !== undefined) return known;
+    const control = new AbortController();
+    this.#calls.set(callId, control);
+    return control;
+  }
+
+  #rowOf(askId: ChunkId, state: "asked" | "answered"): StoredRow | undefined {
+    return this.rows().findLast(
+      ({ type, data }) => type === "system" && "askId" in data && data.askId === askId && data.state === state,
+    );
+  }
+
+  #registered(wait: Wait): Promise<StoredRow | null> {
+    return new Promise((resolve) => {
+      const stopped = (): void => {
+        this.#questions.delete(wait.askId);
+        this.#showWaits();
+        resolve(null);
+      };
+      this.cancel.addEventListener("abort", stopped, { once: true });
+      const answered = (row: StoredRow | null): void => {
+        this.cancel.removeEventListener("abort", stopped);
+        resolve(row);
+      };
+      this.#questions.set(wait.askId, { wait, answered });
+      this.#showWaits();
+    });
+  }
+
+  #showWaits(): void {
+    if (!this.#over) this.#core.status(this.#shown());
+  }
+
+  #shown(): Pick<TabStatus, "state" | "turnId" | "step" | "waits"> {
+    const waits = [...this.#questions.values()].map((question) => question.wait);
+    return { state: waits.length > 0 ? "waiting" : "running", turnId: this.turnId, step: this.#step, waits };
+  }
+
+  /** A row that breaks the first-result rule is left out; the others are sealed all the same. */
+  async #sealAll(
+    rows: readonly NewRow[],
+    commit: (batch: Batch) => Promise<CommitOutcome>,
+  ): Promise<readonly StoredRow[]> {
+    let sealed: readonly StoredRow[] = [];
+    let left = rows;
+    await this.#write(async () => {
+      if (left.length === 0) return null;
+      const outcome = await commit({ rows: left });
+      if (outcome.kind === "committed") sealed = outcome.rows;
+      if (outcome.kind !== "refused" || outcome.fault.code !== "result-already-sealed") return outcome;
+      left = await this.#withoutRefused(left);
+      for (const row of rows) if (!left.includes(row)) this.#core.drop(row.id);
+      return "again";
+    });
+    return sealed;
+  }
+
+  /** Rows less the results of calls that already have one, or whose step is over. */
+  async #withoutRefused(rows: readonly NewRow[]): Promise<readonly NewRow[]> {
+    const held = this.rows();
+    const answered = new Set(held.flatMap((row) => (row.type === "tool_result" ? [row.data.callId] : [])));
+    const kept = rows.filter((row) => row.type !== "tool_result" || !answered.has(row.data.callId));
+    assert(kept.length < rows.length, "the log refused a result that has no rival in this tab");
+    return kept;
+  }
+
+  /** Runs `act` in the mailbox until it is not a fault of the world any more. */
+  async #write(act: () => Promise<CommitOutcome | "again" | null>): Promise<void> {
+    for (let attempt = 0; ; ) {
+      if (this.#over) throw new OwnerGone("the turn is over");
+      const outcome = await this.#core.mailbox.run(act);
+      if (outcome === null) return;
+      if (outcome === "again") continue;
+      if (outcome.kind === "committed") return this.#showFault(null);
+      if (outcome.kind === "refused") throw new Error(`the log refused the turn's rows: ${outcome.fault.message}`);
+      if (outcome.kind === "fenced" || this.#core.gone !== null) throw new OwnerGone("another process owns this tab");
+      this.#showFault(outcome.fault);
+      await this.#pause(Math.min(writeRetryMs * 2 ** attempt, writeRetryMaxMs));
+      attempt++;
+    }
+  }
+
+  #showFault(problem: Fault | null): void {
+    const shown = this.#core.feed.status.fault;
+    if (problem === null ? shown === undefined : shown?.code === problem.code) return;
+    this.#core.status({
+      fault: problem === null ? undefined : { code: problem.code, message: problem.message },
+    });
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const gone = (): void => {
+        timer.cancel();
+        reject(new OwnerGone("the server is closing"));
+      };
+      const timer = this.#core.ports.clock.setTimer(ms, () => {
+        this.#giveUp.signal.removeEventListener("abort", gone);
+        resolve();
+      });
+      if (this.#giveUp.signal.aborted) gone();
+      else this.#giveUp.signal.addEventListener("abort", gone, { once: true });
+    });
+  }
+}
+
+function waitOf(asked: NewRow): Wait {
+  const { type, data } = asked;
+  assert(type === "system" && "askId" in data && data.state === "asked", "not a question");
+  return { askId: data.askId, kind: data.kind, callId: data.callId };
+}
+
+export const noOpenTurn = (): Fault =>
+  fault("unknown-question", "That question is not open any more.", "The turn that asked it has ended.");

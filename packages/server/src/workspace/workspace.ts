@@ -1,0 +1,480 @@
+/**
+ * All tabs of this server. A tab gets its owner (`TabActor`) when somebody first needs it, or at the start when it has an
+ * unfinished turn; from then on every change of it goes through that owner.
+ */
+import { createHash } from "node:crypto";
+import {
+  type ContextOperations,
+  type Decide,
+  type ModelRegistry,
+  type PermissionRule,
+  recover,
+  type TabContext,
+  type ToolBox,
+  type TurnLimits,
+  type TurnPorts,
+} from "@varve/agent";
+import type { Log, TabChange, TabEntry } from "@varve/log";
+import {
+  type Accepted,
+  type AnswerBody,
+  type ChunkId,
+  type Clock,
+  digestLine,
+  type Fault,
+  fault,
+  type HeadBody,
+  type IdMaker,
+  isFault,
+  type LogChunk,
+  type LogId,
+  limits,
+  type MessageBody,
+  type NewTabBody,
+  type Page,
+  type QueuedMessage,
+  type QueuePatch,
+  type StopBody,
+  type SubCommand,
+  type TabId,
+  type TabPatch,
+  type TabRecord,
+  type TurnId,
+  toTravelling,
+  toTravellingWhole,
+} from "@varve/protocol";
+import { headBody } from "./head.ts";
+import { closeCut, pointInside, targetAt } from "./pointer.ts";
+import { subscribe } from "./subscribe.ts";
+import { outcomeFault, TabActor } from "./tab-actor.ts";
+import { TabCore } from "./tab-core.ts";
+import { modeOf, tabRecord } from "./tab-record.ts";
+import type { TabSubscription } from "./tab-subscription.ts";
+import type { FrameSink, PageRequest, QueueFault, Subscription, Workspace } from "./workspace-contract.ts";
+import { WorkspaceFeed } from "./workspace-feed.ts";
+
+export interface WorkspaceOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  /** Uniform in [0, 1): spreads retries. */
+  readonly random: () => number;
+  readonly models: ModelRegistry;
+  readonly tools: ToolBox;
+  readonly context: ContextOperations;
+  readonly decide: Decide;
+  /** Permission rules from files, for a directory; read when a call is about to run. */
+  readonly rules: (cwd: string) => readonly PermissionRule[];
+  /** `VARVE_HOME`. */
+  readonly home: string;
+  /** Names one start of the server. */
+  readonly boot: string;
+  readonly defaultModel: () => Promise<string>;
+  /** The absolute path of a directory that a person named, or why it cannot be worked in (`bad-directory`). */
+  readonly directory: (path: string) => Promise<string | Fault>;
+  readonly turnDeadlineMs?: number;
+  readonly turnLimits?: Partial<TurnLimits>;
+  /** Requests that break the wire's rules end the turn (tests) or are sent with a notice. */
+  readonly strict?: boolean;
+  /** A promise of ours was broken; for the log of the server. */
+  readonly broke: (error: unknown, tab: TabId, turn: TurnId) => void;
+}
+
+const unknownTab = (): Fault =>
+  fault("unknown-tab", "There is no such tab.", "It may have been purged; reload the list.");
+
+/** Reads the tabs and what recovery must look at; `recoverAll` does the work. */
+export async function createWorkspace(options: WorkspaceOptions): Promise<LiveWorkspace> {
+  const [entries, unfinished] = await Promise.all([options.log.tabs(), options.log.unfinished()]);
+  return new LiveWorkspace(options, entries, new Set([...unfinished, ...options.log.journal.tabsWithBlocks()]));
+}
+
+export class LiveWorkspace implements Workspace {
+  readonly #options: WorkspaceOptions;
+  readonly #entries = new Map<TabId, TabEntry>();
+  readonly #actors = new Map<TabId, TabActor>();
+  readonly #opening = new Map<TabId, Promise<TabActor | Fault>>();
+  readonly #unfinished: Set<TabId>;
+  readonly #feed: WorkspaceFeed;
+  readonly #subscriptions = new Set<TabSubscription>();
+  #recovered = 0;
+  #broken = 0;
+
+  constructor(options: WorkspaceOptions, entries: readonly TabEntry[], unfinished: Set<TabId>) {
+    this.#options = options;
+    this.#unfinished = unfinished;
+    for (const entry of entries) this.#entries.set(entry.id, entry);
+    this.#feed = new WorkspaceFeed({
+      clock: options.clock,
+      boot: options.boot,
+      list: () => this.list(),
+      record: (tab) => this.#record(tab),
+    });
+  }
+
+  /** Gives every tab with an unfinished turn its owner, which ends the turn or goes on waiting. Tabs that cannot are told. */
+  async recoverAll(): Promise<readonly { readonly tab: TabId; readonly fault: Fault }[]> {
+    const failed: { tab: TabId; fault: Fault }[] = [];
+    for (const tab of [...this.#unfinished]) {
+      const actor = await this.#actor(tab);
+      if (isFault(actor)) failed.push({ tab, fault: actor });
+    }
+    return failed;
+  }
+
+  list(): readonly TabRecord[] {
+    return [...this.#entries.keys()].flatMap((tab) => this.#record(tab) ?? []);
+  }
+
+  get(tab: TabId): TabRecord | Fault {
+    return this.#record(tab) ?? unknownTab();
+  }
+
+  async create(body: NewTabBody): Promise<TabRecord | Fault> {
+    const { ids, clock, log } = this.#options;
+    const cwd = await this.#options.directory(body.cwd);
+    if (isFault(cwd)) return cwd;
+    const model = body.model ?? (await this.#options.defaultModel());
+    const resolved = await this.#options.models.resolve(model);
+    if (isFault(resolved)) return resolved;
+    const entry = await log.createTab({
+      id: body.id ?? ids.tab(),
+      title: (body.title ?? "").trim().slice(0, limits.titleCharsMax).toWellFormed(),
+      cwd,
+      model,
+      effort: body.effort ?? "default",
+      permissions: body.permissions ?? "ask",
+      parentId: null,
+      logId: ids.log(),
+      createdAt: clock.now(),
+    });
+    return isFault(entry) ? entry : this.#added(entry);
+  }
+
+  async patch(tab: TabId, patch: TabPatch): Promise<TabRecord | Fault> {
+    if (!this.#entries.has(tab)) return unknownTab();
+    const change = await this.#changeOf(patch);
+    if (isFault(change)) return change;
+    return this.#change(tab, change);
+  }
+
+  async remove(tab: TabId): Promise<Fault | null> {
+    const entry = this.#entries.get(tab);
+    if (entry === undefined) return unknownTab();
+    const actor = this.#actors.get(tab);
+    if (entry.trashedAt === null) {
+      if (actor?.turn) await actor.stop({});
+      const changed = await this.#change(tab, { trashedAt: this.#options.clock.now() });
+      return isFault(changed) ? changed : null;
+    }
+    if (actor?.isRunning === true)
+      return fault("tab-running", "A turn is still ending in this tab.", "Try again in a moment.");
+    const problem = await this.#options.log.purge(tab);
+    if (problem !== null) return problem;
+    for (const subscription of this.#subscriptions) if (subscription.tab === tab) subscription.close();
+    await this.#options.tools.closePlace(tab);
+    this.#entries.delete(tab);
+    this.#actors.delete(tab);
+    this.#feed.purged(tab);
+    return null;
+  }
+
+  async page(tab: TabId, request: PageRequest): Promise<Page | Fault> {
+    return this.#with(tab, async ({ core }) => {
+      const limit = Math.min(request.limit ?? limits.pageRowsDefault, limits.pageRowsMax);
+      const { logId, term } = core.fence;
+      const page = await this.#options.log.page({
+        logId,
+        limit,
+        bytesMax: limits.pageBytesMax,
+        ...(request.before !== undefined && { before: request.before }),
+        ...(request.after !== undefined && { after: request.after }),
+      });
+      if (isFault(page)) return page;
+      const chunks = page.rows.map((row) => toTravelling(row, tab));
+      return { chunks, total: page.tail, tail: page.tail, logId, term };
+    });
+  }
+
+  async row(tab: TabId, seq: number): Promise<LogChunk | Fault> {
+    return this.#with(tab, async ({ core }) => {
+      const row = await this.#options.log.row(core.fence.logId, seq);
+      if (row === null) return fault("unknown-row", `This tab has no row ${seq}.`, `Its last row is ${core.tail}.`);
+      return toTravellingWhole(row, tab);
+    });
+  }
+
+  async head(tab: TabId): Promise<HeadBody | Fault> {
+    return this.#with(tab, ({ core }) => headBody(core));
+  }
+
+  async digest(tab: TabId, lo: number, hi: number): Promise<string | Fault> {
+    return this.#with(tab, async ({ core }) => {
+      const hash = createHash("sha256");
+      for (let after = lo - 1; after < hi; ) {
+        const limit = Math.min(limits.pageRowsMax, hi - after);
+        const page = await this.#options.log.page({ logId: core.fence.logId, after, limit });
+        if (isFault(page)) return page;
+        if (page.rows.length === 0) break;
+        for (const row of page.rows) hash.update(digestLine(toTravelling(row, tab)));
+        after += page.rows.length;
+      }
+      return hash.digest("hex");
+    });
+  }
+
+  async send(tab: TabId, message: MessageBody, by: string): ReturnType<Workspace["send"]> {
+    return this.#with(tab, async (actor) => {
+      for (const { blob } of message.attachments ?? []) {
+        if ((await this.#options.log.blobs.get(blob)) === null) {
+          return fault("unknown-blob", `There is no uploaded file ${blob}.`, "Upload it again; nothing was sent.");
+        }
+      }
+      return actor.send(message, by);
+    });
+  }
+
+  patchQueued(tab: TabId, id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault> {
+    return this.#with(tab, (actor): Promise<QueuedMessage | QueueFault> => actor.patchQueued(id, patch));
+  }
+
+  cancelQueued(tab: TabId, id: ChunkId): Promise<Accepted | Fault> {
+    return this.#with(tab, (actor) => actor.cancelQueued(id));
+  }
+
+  stop(tab: TabId, body: StopBody): Promise<{ readonly stopped: boolean } | Fault> {
+    return this.#with(tab, (actor) => actor.stop(body));
+  }
+
+  answer(tab: TabId, body: AnswerBody, by: string): Promise<Fault | null> {
+    return this.#with(tab, (actor) => actor.answer(body, by));
+  }
+
+  async fork(tab: TabId, seq: number): Promise<TabRecord | Fault> {
+    return this.#with(tab, async ({ core }) => {
+      if (seq < 1 || seq > core.tail) {
+        return fault("unknown-row", `This tab has no row ${seq}.`, `Fork at a row from 1 to ${core.tail}.`);
+      }
+      const { title, cwd, model, effort, permissions } = core.tab;
+      const { ids, clock, log } = this.#options;
+      const logId = ids.log();
+      const entry = await log.createTab(
+        {
+          id: ids.tab(),
+          title: `${title} (fork)`,
+          cwd,
+          model,
+          effort,
+          permissions,
+          parentId: null,
+          logId,
+          createdAt: clock.now(),
+        },
+        targetAt(logId, { id: core.fence.logId, seq }),
+      );
+      if (isFault(entry)) return entry;
+      this.#added(entry);
+      const problem = await this.#with(entry.id, (actor) => actor.core.mailbox.run(() => closeCut(actor)));
+      return problem ?? this.get(entry.id);
+    });
+  }
+
+  async clear(tab: TabId): Promise<TabRecord | Fault> {
+    const target = { kind: "fresh", logId: this.#options.ids.log() } as const;
+    const problem = await this.#with(tab, (actor) => actor.core.mailbox.run(() => pointInside(actor, target)));
+    return problem ?? this.get(tab);
+  }
+
+  async pointTo(tab: TabId, logId: LogId): Promise<TabRecord | Fault> {
+    const target = { kind: "earlier", logId } as const;
+    const problem = await this.#with(tab, (actor) => actor.core.mailbox.run(() => pointInside(actor, target)));
+    return problem ?? this.get(tab);
+  }
+
+  async resend(
+    tab: TabId,
+    at: { readonly seq: number; readonly id: ChunkId; readonly text: string },
+    by: string,
+  ): Promise<Accepted | Fault> {
+    return this.#with(tab, async (actor) => {
+      const row = await this.#options.log.row(actor.core.fence.logId, at.seq);
+      if (row === null || row.role !== "user" || row.type !== "text") {
+        return fault("unknown-row", `Row ${at.seq} is not a message of a person.`, "Only such a row can be sent anew.");
+      }
+      return actor.core.mailbox.run(async () => {
+        const parent = { id: actor.core.fence.logId, seq: at.seq - 1 };
+        const problem =
+          (await pointInside(actor, targetAt(this.#options.ids.log(), parent))) ?? (await closeCut(actor));
+        if (problem !== null) return problem;
+        const attachments = row.data.attachments;
+        return actor.sendInside({ id: at.id, text: at.text, ...(attachments && { attachments }) }, by);
+      });
+    });
+  }
+
+  async logs(tab: TabId): ReturnType<Workspace["logs"]> {
+    return this.#entries.has(tab) ? this.#options.log.logsOf(tab) : unknownTab();
+  }
+
+  async seen(tab: TabId, seq: number): Promise<void> {
+    const entry = this.#entries.get(tab);
+    if (entry === undefined || seq <= entry.seen) return;
+    await this.#change(tab, { seen: seq });
+  }
+
+  async subscribe(
+    command: Pick<SubCommand, "tab" | "have" | "focus"> & Partial<Pick<SubCommand, "re" | "open" | "want">>,
+    sink: FrameSink,
+  ): Promise<Subscription | Fault> {
+    return this.#with(command.tab, async ({ core }) => {
+      const { log, clock } = this.#options;
+      const closed = (subscription: TabSubscription): void => {
+        this.#subscriptions.delete(subscription);
+      };
+      const subscription = await subscribe({ log, clock, core, sink, closed }, command);
+      if (!isFault(subscription) && !subscription.isClosed) this.#subscriptions.add(subscription);
+      return subscription;
+    });
+  }
+
+  subscribeWorkspace(re: number | undefined, sink: FrameSink): () => void {
+    return this.#feed.subscribe(re, sink);
+  }
+
+  readonly counters = (): Readonly<Record<string, number>> => ({
+    tabs: this.#entries.size,
+    owners: this.#actors.size,
+    running: [...this.#actors.values()].filter((actor) => actor.isRunning).length,
+    subscriptions: this.#subscriptions.size,
+    recovered: this.#recovered,
+    broken: this.#broken,
+    journalFaults: this.#options.log.journal.faults(),
+  });
+
+  async close(graceMs: number): Promise<void> {
+    await Promise.all([...this.#actors.values()].map((actor) => actor.close(graceMs)));
+    for (const subscription of this.#subscriptions) subscription.close();
+    this.#feed.close();
+  }
+
+  #record(tab: TabId): TabRecord | undefined {
+    const core = this.#actors.get(tab)?.core;
+    const entry = core?.tab ?? this.#entries.get(tab);
+    return entry === undefined ? undefined : tabRecord(entry, core);
+  }
+
+  #added(entry: TabEntry): TabRecord {
+    this.#entries.set(entry.id, entry);
+    this.#feed.changed(entry.id);
+    return tabRecord(entry, undefined);
+  }
+
+  async #changeOf(patch: TabPatch): Promise<TabChange | Fault> {
+    const cwd = patch.cwd === undefined ? undefined : await this.#options.directory(patch.cwd);
+    if (isFault(cwd)) return cwd;
+    if (patch.model !== undefined) {
+      const resolved = await this.#options.models.resolve(patch.model);
+      if (isFault(resolved)) return resolved;
+    }
+    return {
+      ...(patch.title !== undefined && { title: patch.title.trim().slice(0, limits.titleCharsMax).toWellFormed() }),
+      ...(cwd !== undefined && { cwd }),
+      ...(patch.model !== undefined && { model: patch.model }),
+      ...(patch.effort !== undefined && { effort: patch.effort }),
+      ...(patch.permissions !== undefined && { permissions: patch.permissions }),
+      ...(patch.trashed !== undefined && { trashedAt: patch.trashed ? this.#options.clock.now() : null }),
+    };
+  }
+
+  async #change(tab: TabId, change: TabChange): Promise<TabRecord | Fault> {
+    const entry = await this.#options.log.changeTab(tab, change);
+    if (isFault(entry)) return entry;
+    this.#entries.set(tab, entry);
+    this.#actors.get(tab)?.core.renewed(entry);
+    this.#feed.changed(tab);
+    return this.get(tab);
+  }
+
+  async #with<T>(tab: TabId, act: (actor: TabActor) => Promise<T> | T): Promise<T | Fault> {
+    const actor = await this.#actor(tab);
+    return isFault(actor) ? actor : act(actor);
+  }
+
+  async #actor(tab: TabId): Promise<TabActor | Fault> {
+    const known = this.#actors.get(tab);
+    if (known !== undefined) return known;
+    if (!this.#entries.has(tab)) return unknownTab();
+    const opening = this.#opening.get(tab) ?? this.#open(tab).finally(() => this.#opening.delete(tab));
+    this.#opening.set(tab, opening);
+    return opening;
+  }
+
+  async #open(tab: TabId): Promise<TabActor | Fault> {
+    const { log, clock, ids } = this.#options;
+    const claim = await log.claim(tab, clock.now());
+    if (claim === null) return unknownTab();
+    if (isFault(claim)) return claim;
+    const core = new TabCore(claim, { log, clock, ids, changed: (id) => this.#feed.changed(id) });
+    const actor = new TabActor({
+      core,
+      turnPorts: () => this.#turnPorts(core),
+      context: () => this.#tabContext(core),
+      turnDeadlineMs: this.#options.turnDeadlineMs ?? null,
+      broke: (error, turn) => {
+        this.#broken++;
+        this.#options.broke(error, tab, turn);
+      },
+    });
+    const problem = await core.mailbox.run(() => this.#takeOver(actor));
+    if (problem !== null) return problem;
+    this.#actors.set(tab, actor);
+    this.#feed.changed(tab);
+    return actor;
+  }
+
+  async #takeOver(actor: TabActor): Promise<Fault | null> {
+    const { log, clock, ids } = this.#options;
+    const { core } = actor;
+    if (!this.#unfinished.has(core.tabId)) {
+      const outcome = await actor.takeOver([], null);
+      return outcome.kind === "committed" ? null : outcomeFault(outcome);
+    }
+    const rows = await core.load();
+    if (isFault(rows)) return rows;
+    const recovery = recover({ rows, blocks: log.journal.blocksOf(core.tabId), now: clock.now(), ids });
+    const outcome = await actor.takeOver(recovery.rows, recovery.resume === "waiting" ? recovery.turnId : null);
+    if (outcome.kind !== "committed") return outcomeFault(outcome);
+    log.journal.clear(core.tabId);
+    this.#unfinished.delete(core.tabId);
+    this.#recovered++;
+    return null;
+  }
+
+  #turnPorts(core: TabCore): TurnPorts {
+    const { clock, ids, tools, models, decide, random, turnLimits, strict, log } = this.#options;
+    return {
+      clock,
+      ids,
+      tools,
+      models,
+      decide,
+      random,
+      blobs: log.blobs,
+      place: {
+        tabId: core.tabId,
+        cwd: core.tab.cwd,
+        home: this.#options.home,
+        hiddenEnv: models.secretEnv,
+      },
+      permission: () => ({ mode: modeOf(core.tab.permissions), rules: this.#options.rules(core.tab.cwd) }),
+      ...(turnLimits !== undefined && { limits: turnLimits }),
+      ...(strict !== undefined && { strict }),
+    };
+  }
+
+  #tabContext(core: TabCore): TabContext {
+    const { clock, ids, tools, home } = this.#options;
+    const { cwd, model, effort } = core.tab;
+    return { operations: this.#options.context, clock, ids, tools, home, cwd, model, effort };
+  }
+}
