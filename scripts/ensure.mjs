@@ -8,6 +8,12 @@ import { ROOT } from "./lib/root.mjs";
 
 const LOCK = join(ROOT, ".varve-build/lock");
 
+const INSTALLING = {
+  missing: "Installing packages (first run).",
+  tools: "Installing packages, now with the development tools.",
+  stale: "Installing packages (the lock or the Node version changed).",
+};
+
 /**
  * Makes the checkout ready to run: installs and builds what is missing or stale, and nothing else. Says in one line
  * each what it does. `dev` also brings the development tools, `build: false` leaves out the build. Safe to run several
@@ -29,9 +35,7 @@ function isReady({ dev, build }) {
 async function makeReady({ dev, build, say }) {
   const state = installState({ dev });
   if (state !== "ready") {
-    say(
-      `Installing packages${dev ? " and development tools" : ""} (${state === "missing" ? "first run" : "the lock changed"}).`,
-    );
+    say(INSTALLING[state]);
     await install({ dev });
   }
   if (!build) return;

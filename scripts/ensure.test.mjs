@@ -45,7 +45,7 @@ describe("what is installed", () => {
     expect(installState({ dev: false, root: path })).toBe("missing");
     write("node_modules/.package-lock.json", PROD);
     expect(installState({ dev: false, root: path })).toBe("ready");
-    expect(installState({ dev: true, root: path })).toBe("stale");
+    expect(installState({ dev: true, root: path })).toBe("tools");
     write("package-lock.json", { packages: { ...LOCK.packages, "node_modules/two": { version: "1.0.0" } } });
     expect(installState({ dev: false, root: path })).toBe("stale");
   });

@@ -8,7 +8,8 @@ import { ROOT } from "./root.mjs";
 const runtimeKey = () => `${process.versions.node.split(".")[0]}-${process.platform}-${process.arch}`;
 
 /**
- * What stands in node_modules against what the lock asks for: "ready", or "missing" (nothing usable there) or "stale".
+ * What stands in node_modules against what the lock asks for: "ready", or "missing" (nothing usable there),
+ * "tools" (only the development tools are missing) or "stale".
  * `dev` asks for the development tools too; an install that has them also serves a start that doesn't need them.
  */
 export function installState({ dev, root = ROOT }) {
@@ -20,7 +21,9 @@ export function installState({ dev, root = ROOT }) {
   if (installed === undefined) return "missing";
   // Someone ran npm by hand: what npm recorded about it counts as much as our own stamp does.
   const sameRuntime = stamp === undefined || stamp.runtime === wanted.runtime;
-  return sameRuntime && holdsLock(JSON.parse(lockText), installed, { dev }) ? "ready" : "stale";
+  const lock = JSON.parse(lockText);
+  if (!sameRuntime || !holdsLock(lock, installed, { dev: false })) return "stale";
+  return !dev || holdsLock(lock, installed, { dev }) ? "ready" : "tools";
 }
 
 /** True when everything that the lock requires on this platform is recorded as installed in the very same version. */
