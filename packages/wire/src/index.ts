@@ -1,0 +1,27 @@
+/** The public surface of the wire: what the model sees. Pure; the only thing from Node is hashing. */
+export type { Alarm, AlarmCode } from "./alarm.ts";
+export { type BlobLookup, neededBlobs, type ResolvedBlob } from "./blobs.ts";
+export { breakpointsMax, type CacheTtl, placeBreakpoints } from "./breakpoints.ts";
+export { argumentsDepthMax, type ParsedArguments, parseArguments } from "./call-arguments.ts";
+export { type CanonicalBlock, canonicalBlocks, chainOf, fingerprint } from "./canonical.ts";
+export { chooseProfile, type WireDialect } from "./choose-profile.ts";
+export { chunksToModelMessages, type Fold, type FoldOptions, foldVersion } from "./fold.ts";
+export { type GuardVerdict, guardPrefix, type PreviousRequest, previousRequest } from "./guard.ts";
+export type { ModelMessage } from "./model-message.ts";
+export { isIntactPrefix, makePrefixData, type PrefixSource, prefixHash } from "./prefix.ts";
+export { modelScopeOf, type Profile, type ProfileName, type WireTarget, wireTarget } from "./profile.ts";
+export { anthropic } from "./profiles/anthropic.ts";
+export { deepseek } from "./profiles/deepseek.ts";
+export { mistral } from "./profiles/mistral.ts";
+export { openaiCompatible } from "./profiles/openai-compatible.ts";
+export type { Anchor } from "./render.ts";
+export { buildRequest, type RequestInput, type WireRequest } from "./request.ts";
+export {
+  type CacheLifetimes,
+  cacheLifetimes,
+  type RequestOptions,
+  requestOptions,
+  scopeHashOf,
+} from "./request-options.ts";
+export { texts } from "./texts.ts";
+export { type Violation, type ViolationCode, validateMessages } from "./validate.ts";

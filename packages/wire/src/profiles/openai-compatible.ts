@@ -1,0 +1,21 @@
+import type { Profile } from "../profile.ts";
+import { isPlainCallId, plainCallId } from "../wire-ids.ts";
+
+/**
+ * Chat Completions as every local server and gateway speaks it. Thinking is never sent: it carries no token, some
+ * servers refuse the field, and most templates drop it anyway.
+ */
+export const openaiCompatible: Profile = {
+  name: "openai-compatible",
+  constantsOf: "openai-compatible",
+  systemBlocks: "joined",
+  callInput: "text",
+  noteForm: "user",
+  strictAlternation: false,
+  resultImages: "behind",
+  pdf: false,
+  breakpoints: false,
+  callId: plainCallId,
+  isCallId: isPlainCallId,
+  replay: () => null,
+};
