@@ -6,6 +6,13 @@ export {
   openaiMessages,
   type WireBlock,
 } from "./blocks.ts";
+export { type FailurePlan, failAt, failingPort, failOn, failWhen } from "./fail-on.ts";
+export { createFakeClock, type FakeClock, settle } from "./fake-clock.ts";
+export { countingIdTexts, createFakeIds, createSeededIds } from "./fake-ids.ts";
+export { type CommitFailure, faultyLog } from "./faulty-log.ts";
+export { createPrng, type Prng } from "./prng.ts";
+export { makeProject, type Project, type ProjectKind } from "./project.ts";
+
 export { anthropicProblem } from "./provider/anthropic-rules.ts";
 export {
   type CacheBlock,
@@ -14,7 +21,8 @@ export {
   createCacheModel,
   estimateTokens,
 } from "./provider/cache-model.ts";
-export { createFakeProvider, type FakeProvider, type FakeProviderOptions } from "./provider/fake-provider.ts";
+export type { FakeProviderOptions } from "./provider/desk.ts";
+export { createFakeProvider, type FakeProvider } from "./provider/fake-provider.ts";
 export type { EmittedDelta, Gate } from "./provider/gate.ts";
 export { openaiProblem } from "./provider/openai-rules.ts";
 export type { CallOutcome, RecordedCall } from "./provider/recorded-call.ts";
@@ -30,3 +38,13 @@ export type {
   ScriptEntry,
   ScriptItem,
 } from "./provider/script.ts";
+export { recordedDataDir, WITHOUT_RECORDINGS } from "./recorded/data-dir.ts";
+export { convertPiRecording, type RecordedLog, readPiRecording } from "./recorded/pi.ts";
+export {
+  asServerSentEvent,
+  type RecordedStream,
+  type Replay,
+  recordedStreams,
+  replayStreams,
+  type StreamVendor,
+} from "./recorded/streams.ts";

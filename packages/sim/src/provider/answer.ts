@@ -4,7 +4,7 @@ import { createAnthropicStream } from "./anthropic-stream.ts";
 import { createGate, type GateControl } from "./gate.ts";
 import { responseSink, sendJson } from "./http-rim.ts";
 import { createOpenaiStream } from "./openai-stream.ts";
-import { createPlayer, type Sink } from "./play.ts";
+import { Player, type Sink } from "./play.ts";
 import { type CallOutcome, keyOf, type RecordedCall } from "./recorded-call.ts";
 import { planReply, stopReasonOf } from "./reply-plan.ts";
 import type { InputFigures, ReplyStream } from "./reply-stream.ts";
@@ -65,7 +65,7 @@ function playStream({ call, reply, given, control, stream }: Performed): Promise
   const sink = responseSink(given.response);
   const held = control ?? createGate();
   endWithCaller(sink, control);
-  const player = createPlayer({
+  const player = new Player({
     stream,
     pieces: planReply(reply, given.ids.call),
     stopReason: stopReasonOf(reply),
@@ -74,7 +74,7 @@ function playStream({ call, reply, given, control, stream }: Performed): Promise
     control: held,
     sink,
   });
-  held.begin(call, player.emit);
+  held.begin(call, (delta) => player.emit(delta));
   return player.play();
 }
 

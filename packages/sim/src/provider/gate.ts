@@ -42,55 +42,19 @@ export interface GateControl {
 export function createGate(): GateControl {
   const started = deferred<RecordedCall>();
   const ended = deferred<CallOutcome>();
+  const hold = new Hold();
   let emitTo: ((delta: EmittedDelta) => void) | null = null;
-  let allowance = 0;
-  let released = false;
-  let forced: Failure | null = null;
-  let isOver = false;
-  let wake: (() => void) | null = null;
-  let onHeld: (() => void)[] = [];
-
-  const passage = (what: "first" | "delta" | "last"): Passage | null => {
-    if (isOver) return { kind: "gone" };
-    if (forced !== null) return { kind: "fail", failure: forced };
-    if (released || (what === "first" && allowance > 0)) return { kind: "go" };
-    if (what !== "delta" || allowance === 0) return null;
-    allowance -= 1;
-    return { kind: "go" };
-  };
-  const stir = (): void => {
-    wake?.();
-    wake = null;
-  };
-  const tellHeld = (): void => {
-    for (const tell of onHeld) tell();
-    onHeld = [];
-  };
-
   return {
     gate: {
       started: started.promise,
       ended: ended.promise,
-      step(deltas) {
-        allowance += deltas;
-        return new Promise((resolve) => {
-          onHeld.push(resolve);
-          if (isOver) tellHeld();
-          else stir();
-        });
-      },
+      step: (deltas) => hold.allow(deltas),
       emit(delta) {
-        assert(emitTo !== null && !isOver, "emit needs a call that has started and not ended");
+        assert(emitTo !== null && !hold.isOver(), "emit needs a call that has started and not ended");
         emitTo(typeof delta === "string" ? { type: "text", text: delta } : delta);
       },
-      release() {
-        released = true;
-        stir();
-      },
-      fail(failure) {
-        forced = failure;
-        stir();
-      },
+      release: () => hold.release(),
+      fail: (failure) => hold.fail(failure),
     },
     begin(call, emit) {
       emitTo = emit;
@@ -100,20 +64,78 @@ export function createGate(): GateControl {
       started.reject(new Error(`the gated request was refused: ${problem}`));
     },
     end(outcome) {
-      isOver = true;
       ended.resolve(outcome);
-      stir();
-      tellHeld();
+      hold.end();
     },
-    async pass(what) {
-      for (;;) {
-        const granted = passage(what);
-        if (granted !== null) return granted;
-        tellHeld();
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
+    pass: (what) => hold.pass(what),
   };
+}
+
+/** Where a call waits, and what it may do next. */
+class Hold {
+  #allowance = 0;
+  #isReleased = false;
+  #isOver = false;
+  #forced: Failure | null = null;
+  #wake: (() => void) | null = null;
+  #onHeld: (() => void)[] = [];
+
+  isOver(): boolean {
+    return this.#isOver;
+  }
+
+  allow(deltas: number): Promise<void> {
+    this.#allowance += deltas;
+    return new Promise((resolve) => {
+      this.#onHeld.push(resolve);
+      if (this.#isOver) this.#tellHeld();
+      else this.#stir();
+    });
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    this.#stir();
+  }
+
+  fail(failure: Failure): void {
+    this.#forced = failure;
+    this.#stir();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#stir();
+    this.#tellHeld();
+  }
+
+  async pass(what: "first" | "delta" | "last"): Promise<Passage> {
+    for (;;) {
+      const granted = this.#passage(what);
+      if (granted !== null) return granted;
+      this.#tellHeld();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #passage(what: "first" | "delta" | "last"): Passage | null {
+    if (this.#isOver) return { kind: "gone" };
+    if (this.#forced !== null) return { kind: "fail", failure: this.#forced };
+    if (this.#isReleased || (what === "first" && this.#allowance > 0)) return { kind: "go" };
+    if (what !== "delta" || this.#allowance === 0) return null;
+    this.#allowance -= 1;
+    return { kind: "go" };
+  }
+
+  #stir(): void {
+    this.#wake?.();
+    this.#wake = null;
+  }
+
+  #tellHeld(): void {
+    for (const tell of this.#onHeld) tell();
+    this.#onHeld = [];
+  }
 }

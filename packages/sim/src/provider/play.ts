@@ -29,89 +29,91 @@ export interface Performance {
   readonly sink: Sink;
 }
 
-/** The part of a call that speaks: `play` performs the script, `emit` says what the test adds. */
-export interface Player {
-  play(): Promise<CallOutcome>;
-  emit(delta: EmittedDelta): void;
-}
-
-/** Performs a streamed reply: scripted pieces, holds of the gate, and a failure at its point. */
-export function createPlayer(show: Performance): Player {
-  const { stream, sink, control } = show;
-  let begun = false;
-  let sent = 0;
+/** Speaks for one streamed call: `play` performs the script with its holds and its failure, `emit` what the test adds. */
+export class Player {
+  readonly #show: Performance;
+  #begun = false;
+  #sent = 0;
   /** The script's open block, and whether the test has since opened one of its own over it. */
-  let scripted: OpenBlock | null = null;
-  let strayed = false;
+  #scripted: OpenBlock | null = null;
+  #strayed = false;
 
-  const begin = (withStart: boolean): string => {
-    if (begun) return "";
-    begun = true;
-    sink.openStream();
-    return withStart ? stream.start() : "";
-  };
-  const strike = (failure: Failure): Promise<CallOutcome> =>
-    failAt(
-      failure,
-      sink,
-      (errorType, message) => begin(failurePoint(failure) !== "request") + stream.error(errorType, message),
-    );
-  /** The outcome if the call ends here, null if it may go on. */
-  const hold = async (what: "first" | "delta" | "last"): Promise<CallOutcome | null> => {
-    if (sink.isGone()) return "caller-gone";
-    if (show.holdAfter === null || sent < show.holdAfter) return null;
-    const passage = await control.pass(what);
-    if (passage.kind === "fail") return strike(passage.failure);
-    return passage.kind === "gone" ? "caller-gone" : null;
-  };
-  const due = (point: FailurePoint): Failure | null =>
-    show.failure !== null && failurePoint(show.failure) === point ? show.failure : null;
+  constructor(show: Performance) {
+    this.#show = show;
+  }
 
-  const perform = async (piece: Piece): Promise<CallOutcome | null> => {
+  async play(): Promise<CallOutcome> {
+    const { stream, sink, pieces, stopReason, failure } = this.#show;
+    const early = (await this.#hold("first")) ?? (await this.#strikeAt("request"));
+    if (early !== null) return early;
+    await sink.write(this.#begin(true));
+    const atStart = (await this.#strikeAt("start")) ?? (await this.#strikeAt(0));
+    if (atStart !== null) return atStart;
+    for (const piece of pieces) {
+      const over = await this.#perform(piece);
+      if (over !== null) return over;
+    }
+    const late = await this.#hold("last");
+    if (late !== null) return late;
+    // A failure that has not found its place yet (the end, or more deltas than there are) strikes here.
+    if (failure !== null) return this.#strike(failure);
+    await sink.write(stream.finish(stopReason));
+    sink.end();
+    return sink.isGone() ? "caller-gone" : "answered";
+  }
+
+  emit(delta: EmittedDelta): void {
+    const { stream, sink } = this.#show;
+    const started = this.#begin(true);
+    const opens = stream.openType() !== delta.type;
+    assert(!opens || this.#scripted?.type !== "tool_use", "emit cannot open a block inside a tool call");
+    this.#strayed ||= opens;
+    void sink.write(started + (opens ? stream.open(blockFor(delta)) : "") + stream.delta(delta.text));
+  }
+
+  /** Performs one piece; the outcome if the call ends with it, null if it goes on. */
+  async #perform(piece: Piece): Promise<CallOutcome | null> {
+    const { stream, sink } = this.#show;
     if (piece.kind !== "delta") {
-      scripted = piece.kind === "open" ? piece.block : null;
-      strayed = false;
+      this.#scripted = piece.kind === "open" ? piece.block : null;
+      this.#strayed = false;
       await sink.write(piece.kind === "open" ? stream.open(piece.block) : stream.close());
       return null;
     }
-    const over = await hold("delta");
+    const over = await this.#hold("delta");
     if (over !== null) return over;
-    const reopened = strayed && scripted !== null ? stream.open(scripted) : "";
-    strayed = false;
+    const reopened = this.#strayed && this.#scripted !== null ? stream.open(this.#scripted) : "";
+    this.#strayed = false;
     await sink.write(reopened + stream.delta(piece.text));
-    sent += 1;
-    const failure = due(sent);
-    return failure === null ? null : strike(failure);
-  };
+    this.#sent += 1;
+    return this.#strikeAt(this.#sent);
+  }
 
-  return {
-    async play() {
-      const early = (await hold("first")) ?? (await strikeIf(due("request")));
-      if (early !== null) return early;
-      await sink.write(begin(true));
-      const atStart = await strikeIf(due("start") ?? due(0));
-      if (atStart !== null) return atStart;
-      for (const piece of show.pieces) {
-        const over = await perform(piece);
-        if (over !== null) return over;
-      }
-      const late = (await hold("last")) ?? (await strikeIf(show.failure));
-      if (late !== null) return late;
-      await sink.write(stream.finish(show.stopReason));
-      sink.end();
-      return sink.isGone() ? "caller-gone" : "answered";
-    },
-    emit(delta) {
-      const started = begin(true);
-      const opens = stream.openType() !== delta.type;
-      assert(!opens || scripted?.type !== "tool_use", "emit cannot open a block inside a tool call");
-      strayed ||= opens;
-      void sink.write(started + (opens ? stream.open(blockFor(delta)) : "") + stream.delta(delta.text));
-    },
-  };
+  /** The header and, unless an error shall be all there is, the opening event: once. */
+  #begin(withStart: boolean): string {
+    if (this.#begun) return "";
+    this.#begun = true;
+    this.#show.sink.openStream();
+    return withStart ? this.#show.stream.start() : "";
+  }
 
-  async function strikeIf(failure: Failure | null): Promise<CallOutcome | null> {
-    return failure === null ? null : strike(failure);
+  async #hold(what: "first" | "delta" | "last"): Promise<CallOutcome | null> {
+    const { sink, holdAfter, control } = this.#show;
+    if (sink.isGone()) return "caller-gone";
+    if (holdAfter === null || this.#sent < holdAfter) return null;
+    const passage = await control.pass(what);
+    if (passage.kind === "fail") return this.#strike(passage.failure);
+    return passage.kind === "gone" ? "caller-gone" : null;
+  }
+
+  async #strikeAt(point: FailurePoint): Promise<CallOutcome | null> {
+    const { failure } = this.#show;
+    return failure !== null && failurePoint(failure) === point ? this.#strike(failure) : null;
+  }
+
+  #strike(failure: Failure): Promise<CallOutcome> {
+    const opened = (): string => this.#begin(failurePoint(failure) !== "request");
+    return failAt(failure, this.#show.sink, (type, message) => opened() + this.#show.stream.error(type, message));
   }
 }
 
