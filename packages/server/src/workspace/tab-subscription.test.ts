@@ -1,0 +1,205 @@
+import { type ChunkId, type Frame, type LogId, limits, type Op, type TabId } from "@varve/protocol";
+import { createFakeClock, type FakeClock } from "@varve/sim";
+import { describe, expect, test } from "vitest";
+import { TabFeed } from "./tab-feed.ts";
+import { TabSubscription } from "./tab-subscription.ts";
+
+// Literals of the right shape stand for ids here.
+const tab = "T" as TabId;
+const log = "L" as LogId;
+const block = (id: string): Extract<Op, { op: "chunk-open" }> => ({
+  op: "chunk-open",
+  id: id as ChunkId,
+  turnId: "t1" as never,
+  step: 0,
+  index: 0,
+  role: "assistant",
+  type: "text",
+  at: 0,
+});
+
+interface Rig {
+  readonly clock: FakeClock;
+  readonly feed: TabFeed;
+  readonly subscription: TabSubscription;
+  readonly frames: Frame[];
+  readonly heads: () => number;
+  readonly slow: () => number;
+  buffered: number;
+}
+
+function rig(focused = true): Rig {
+  const clock = createFakeClock();
+  const feed = new TabFeed(log, 7);
+  const frames: Frame[] = [];
+  let heads = 0;
+  let slow = 0;
+  const made: { buffered: number } = { buffered: 0 };
+  const subscription: TabSubscription = new TabSubscription(
+    {
+      tab,
+      feed,
+      clock,
+      closed: () => {},
+      sink: { send: (frame) => frames.push(frame), buffered: () => made.buffered, closeSlow: () => slow++ },
+      sendHead: () => {
+        heads++;
+      },
+    },
+    focused,
+  );
+  subscription.hold({ log, term: 7, n: feed.n, offsets: new Map() });
+  subscription.release();
+  return Object.assign(made, { clock, feed, subscription, frames, heads: () => heads, slow: () => slow });
+}
+
+const textOf = (frames: readonly Frame[]): string =>
+  frames
+    .flatMap((frame) => (frame.type === "ops" ? frame.ops : []))
+    .map((op) => (op.op === "chunk-delta" ? op.text : ""))
+    .join("");
+
+describe("a subscription is a cursor", () => {
+  test("[HUB-1] the first change after a quiet interval goes out with the end of the task", async () => {
+    const { feed, frames } = rig();
+    feed.publish(block("A"));
+    feed.grow("A" as ChunkId, "He");
+    feed.grow("A" as ChunkId, "llo");
+    expect(frames).toHaveLength(0);
+    await Promise.resolve();
+    expect(frames).toHaveLength(1);
+    expect(frames[0]).toMatchObject({ type: "ops", term: 7, a: 1, b: 1 });
+    expect(textOf(frames)).toBe("Hello");
+  });
+
+  test.each([
+    [true, limits.focusedIntervalMs],
+    [false, limits.backgroundIntervalMs],
+  ])("[HUB-1] further changes wait for the tick: focused %s, %i ms", async (focused, interval) => {
+    const { feed, frames, clock } = rig(focused);
+    feed.publish(block("A"));
+    await clock.advance(0);
+    for (const text of ["a", "b", "c"]) feed.grow("A" as ChunkId, text);
+    await clock.advance(interval - 1);
+    expect(frames).toHaveLength(1);
+    await clock.advance(1);
+    expect(frames).toHaveLength(2);
+    expect(frames[1]).toMatchObject({ a: 2, b: 1 });
+    expect(textOf(frames)).toBe("abc");
+  });
+
+  test("[HUB-1] a clock that was set back does not silence it", async () => {
+    const { feed, frames, clock } = rig();
+    feed.publish(block("A"));
+    await clock.advance(0);
+    clock.jump(-3_600_000);
+    feed.grow("A" as ChunkId, "x");
+    await clock.advance(limits.focusedIntervalMs);
+    expect(textOf(frames)).toBe("x");
+  });
+
+  test("[HUB-2] what a slow reader missed comes as one frame, and costs no queue", async () => {
+    const made = rig();
+    const { feed, frames, clock } = made;
+    feed.publish(block("A"));
+    await clock.advance(0);
+    made.buffered = limits.socketBufferSkipBytes;
+    for (let i = 0; i < 500; i++) {
+      feed.grow("A" as ChunkId, "0123456789");
+      await clock.advance(10);
+    }
+    expect(frames).toHaveLength(1);
+    made.buffered = 0;
+    await clock.advance(limits.backgroundIntervalMs);
+    expect(frames).toHaveLength(2);
+    expect(textOf(frames)).toHaveLength(5_000);
+  });
+
+  test("[HUB-2] a frame alone is always allowed, however large", async () => {
+    const { feed, frames, clock } = rig();
+    feed.publish(block("A"));
+    feed.grow("A" as ChunkId, "x".repeat(limits.socketBufferSkipBytes * 2));
+    await clock.advance(0);
+    expect(textOf(frames)).toHaveLength(limits.socketBufferSkipBytes * 2);
+  });
+
+  test("[HUB-3] a reader that does not read at all is closed as slow", async () => {
+    const made = rig();
+    made.buffered = limits.socketBufferCloseBytes + 1;
+    made.feed.publish(block("A"));
+    await made.clock.advance(limits.backgroundIntervalMs);
+    expect(made.slow()).toBe(1);
+    expect(made.frames).toHaveLength(0);
+  });
+
+  test("[HUB-4] a cursor that fell off the ring gets a head", async () => {
+    const made = rig();
+    const { feed, clock } = made;
+    feed.publish(block("A"));
+    await clock.advance(0);
+    for (let i = 0; i <= limits.ringOpsMax; i++) feed.publish({ op: "status", ...feed.status });
+    await clock.advance(limits.focusedIntervalMs);
+    expect(made.heads()).toBe(1);
+    expect(made.frames).toHaveLength(1);
+  });
+
+  test("[HUB-4] another term or log gets a head", async () => {
+    const made = rig();
+    made.feed.restart("L2" as LogId, 8, []);
+    await made.clock.advance(0);
+    expect(made.heads()).toBe(1);
+  });
+
+  test("[HUB-5] text of a block that sealed before its tick is never sent as deltas", async () => {
+    const { feed, frames, clock } = rig();
+    feed.publish(block("A"));
+    await clock.advance(0);
+    feed.grow("A" as ChunkId, "abc");
+    const row = { id: "A", tabId: tab, seq: 1, term: 7, turnId: "t1", step: 0, role: "assistant", type: "text" };
+    feed.publish({ op: "chunk-seal", row: { ...row, createdAt: 0, data: { text: "abc" } } as never });
+    await clock.advance(limits.focusedIntervalMs);
+    const ops = frames.flatMap((frame) => (frame.type === "ops" ? frame.ops : []));
+    expect(ops.map((op) => op.op)).toEqual(["chunk-open", "chunk-seal"]);
+  });
+
+  test("[HUB-6] a surrogate pair is never split between two deltas", async () => {
+    const { feed, frames, clock } = rig();
+    feed.publish(block("A"));
+    feed.grow("A" as ChunkId, "a\ud83d");
+    await clock.advance(0);
+    expect(textOf(frames)).toBe("a");
+    feed.grow("A" as ChunkId, "\ude00b");
+    await clock.advance(limits.focusedIntervalMs);
+    expect(textOf(frames)).toBe("a😀b");
+    const last = frames.at(-1);
+    expect(last?.type === "ops" && last.ops[0]).toMatchObject({ op: "chunk-delta", offset: 1, text: "😀b" });
+  });
+
+  test("[HUB-7] live output past its limit is a register: renewed at most four times a second, last wins", async () => {
+    const { feed, frames, clock } = rig();
+    for (let i = 1; i <= 100; i++) {
+      feed.setOutput({ callId: "c", bytes: i, tail: String(i) });
+      await clock.advance(10);
+    }
+    const outputs = frames
+      .flatMap((frame) => (frame.type === "ops" ? frame.ops : []))
+      .filter((op) => op.op === "output");
+    expect(outputs.length).toBeLessThanOrEqual(5);
+    await clock.advance(limits.outputIntervalMs);
+    const last = frames.at(-1);
+    expect(last?.type === "ops" && last.ops.at(-1)).toMatchObject({ op: "output", bytes: 100 });
+  });
+
+  test("[HUB-8] after close nothing is sent and no timer is left", async () => {
+    const { feed, frames, clock, subscription } = rig();
+    feed.publish(block("A"));
+    await clock.advance(0);
+    feed.grow("A" as ChunkId, "x");
+    subscription.close();
+    subscription.close();
+    feed.grow("A" as ChunkId, "y");
+    await clock.advance(1_000);
+    expect(frames).toHaveLength(1);
+    expect(clock.pending()).toBe(0);
+  });
+});
