@@ -18,7 +18,7 @@ describe("a plan", () => {
   });
 });
 
-test("a failing port rejects before anything is written, and only in the named methods", async () => {
+test("[SIM-12] a failing port rejects before anything is written, and only in the named methods", async () => {
   class Disk {
     readonly #kept: string[] = [];
     async write(text: string): Promise<void> {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createFakeClock } from "./fake-clock.ts";
 
-test("timers run at their own time, in order of time, then of setting", async () => {
+test("[SIM-10] timers run at their own time, in order of time, then of setting", async () => {
   const clock = createFakeClock(1000);
   const ran: string[] = [];
   const at = (name: string) => () => ran.push(`${name}@${clock.now()}`);
@@ -39,7 +39,7 @@ test("cancelled timers do not run, cancelling twice or late is fine", async () =
   expect(clock.pending()).toBe(0);
 });
 
-test("what a timer awaits settles before the next timer, and timers set on the way run in the same advance", async () => {
+test("[SIM-10] what a timer awaits settles before the next timer, and timers set on the way run in the same advance", async () => {
   const clock = createFakeClock(0);
   const ran: string[] = [];
   const sleep = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(ms, resolve));
@@ -74,7 +74,7 @@ test("endless timers are a mistake, not a hang", async () => {
   expect(again).toThrow("finite");
 });
 
-test("any set of timers runs in order of due time", async () => {
+test("[SIM-10] any set of timers runs in order of due time", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(50), { maxLength: 12 }), async (delays) => {
       const clock = createFakeClock(0);

@@ -25,7 +25,7 @@ function run(requests: readonly (readonly [string, number])[]) {
 }
 
 describe("reads and writes in tokens: [read, 1 h write, 5 min write, fresh]", () => {
-  test("only marked blocks are written, and only written ones are read", () => {
+  test("[SIM-8] only marked blocks are written, and only written ones are read", () => {
     expect(
       run([
         ["a b* c", 0],
@@ -96,7 +96,7 @@ describe("reads and writes in tokens: [read, 1 h write, 5 min write, fresh]", ()
   });
 });
 
-test("the four figures always add up to the input", () => {
+test("[SIM-8] the four figures always add up to the input", () => {
   const block = fc.record({ text: fc.string(), ttl: fc.constantFrom<Ttl | null>(null, "5m", "1h") });
   fc.assert(
     fc.property(fc.array(fc.array(block, { maxLength: 30 }), { maxLength: 6 }), (requests) => {

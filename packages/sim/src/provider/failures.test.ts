@@ -46,7 +46,7 @@ describe("a failure inside a stream", () => {
     ["start", ""],
     [2, "Hello "],
     ["end", "Hello you"],
-  ] as const)("an error event at %s comes after exactly that text", async (at, text) => {
+  ] as const)("[SIM-5] an error event at %s comes after exactly that text", async (at, text) => {
     const step = await stepOf({ blocks: [hello], fail: { kind: "error-event", at } });
     if (step.thrown === null) {
       expect(textOfParts(step)).toBe(text);
@@ -63,7 +63,7 @@ describe("a failure inside a stream", () => {
     ["clean-end", 2],
     ["cut", "end"],
     ["clean-end", "end"],
-  ] as const)("a %s at %s lets out what was said and no finish", async (kind, at) => {
+  ] as const)("[SIM-5] a %s at %s lets out what was said and no finish", async (kind, at) => {
     const step = await stepOf({ blocks: [hello], fail: { kind, at } });
     expect(textOfParts(step)).toBe(at === "end" ? "Hello you" : "Hello ");
     expect(partOf(step, "finish")).toBeUndefined();
@@ -85,7 +85,7 @@ describe("a failure inside a stream", () => {
     }
   });
 
-  test("silence lasts until the caller gives up", async () => {
+  test("[SIM-6] silence lasts until the caller gives up", async () => {
     await using provider = await createFakeProvider({
       script: [{ blocks: [hello], fail: { kind: "silence", at: 1 } }],
     });
@@ -110,7 +110,7 @@ describe("a failure inside a stream", () => {
 });
 
 describe("a gate", () => {
-  test("holds before the first byte, lets out by deltas, adds its own, and ends", async () => {
+  test("[SIM-6] holds before the first byte, lets out by deltas, adds its own, and ends", async () => {
     await using provider = await createFakeProvider({ script: [{ blocks: [hello] }] });
     const gate = provider.gate();
     const seen: string[] = [];
@@ -139,7 +139,7 @@ describe("a gate", () => {
     expect(partOf(step, "finish")).toBeUndefined();
   });
 
-  test("says that its request was refused", async () => {
+  test("[SIM-2] says that its request was refused", async () => {
     await using provider = await createFakeProvider();
     const gate = provider.gate();
     const { thrown } = await readStep(anthropicModel(provider.url), {
@@ -149,7 +149,7 @@ describe("a gate", () => {
     await expect(gate.started).rejects.toThrow("whitespace");
   });
 
-  test("a caller that goes away ends a held call", async () => {
+  test("[SIM-6] a caller that goes away ends a held call", async () => {
     await using provider = await createFakeProvider({ script: [{ blocks: [hello] }] });
     const gate = provider.gate();
     const abort = new AbortController();

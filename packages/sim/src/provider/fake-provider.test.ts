@@ -23,7 +23,7 @@ const tools = [
 ];
 
 describe("the real Anthropic adapter", () => {
-  test("reads a whole step: thinking, redacted thinking, text, a call, usage and the finish", async () => {
+  test("[SIM-1] reads a whole step: thinking, redacted thinking, text, a call, usage and the finish", async () => {
     await using provider = await createFakeProvider({ script: [full] });
     const step = await readStep(anthropicModel(provider.url), { tools });
     expect(step.thrown).toBeNull();
@@ -46,7 +46,7 @@ describe("the real Anthropic adapter", () => {
     expect(provider.left()).toBe(0);
   });
 
-  test("reads the same reply unstreamed", async () => {
+  test("[SIM-1] reads the same reply unstreamed", async () => {
     await using provider = await createFakeProvider({ script: [full] });
     const result = await anthropicModel(provider.url).doGenerate({
       prompt: askPrompt("go"),
@@ -100,7 +100,7 @@ describe("the real Anthropic adapter", () => {
 });
 
 describe("the real OpenAI-compatible adapter", () => {
-  test("reads a whole step: reasoning, text, a call, usage and the finish", async () => {
+  test("[SIM-1] reads a whole step: reasoning, text, a call, usage and the finish", async () => {
     await using provider = await createFakeProvider({ script: [full] });
     const step = await readStep(openaiModel(provider.url), { tools });
     expect(step.thrown).toBeNull();
@@ -113,7 +113,7 @@ describe("the real OpenAI-compatible adapter", () => {
     });
   });
 
-  test("reads the same reply unstreamed, and cached tokens of the second request", async () => {
+  test("[SIM-1] reads the same reply unstreamed, and cached tokens of the second request", async () => {
     await using provider = await createFakeProvider({ reply: () => full });
     const model = openaiModel(provider.url);
     const options = { prompt: askPrompt("x".repeat(200)), tools };
@@ -126,7 +126,7 @@ describe("the real OpenAI-compatible adapter", () => {
 });
 
 describe("the script", () => {
-  test("answers in order, prefers entries that match, and refuses plainly when it is used up", async () => {
+  test("[SIM-9] answers in order, prefers entries that match, and refuses plainly when it is used up", async () => {
     const say = (text: string): Reply => ({ blocks: [{ type: "text", text }] });
     await using provider = await createFakeProvider({
       script: [{ match: { lastUserText: "^title" }, reply: say("a title"), times: "always" }, say("one"), say("two")],
@@ -178,7 +178,7 @@ describe("the script", () => {
 });
 
 describe("what is recorded", () => {
-  test("headers without the key, the exact body, and how many calls were open", async () => {
+  test("[SIM-7] headers without the key, the exact body, and how many calls were open", async () => {
     await using provider = await createFakeProvider({ script: [full, full] });
     const model = anthropicModel(provider.url, "sk-very-secret");
     const gate = provider.gate();

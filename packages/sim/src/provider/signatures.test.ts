@@ -69,7 +69,7 @@ describe("bound thinking", () => {
     expect(signatures.check(body).problem).toMatch(/bound to a different conversation/);
   });
 
-  test("thinking dropped from the middle refuses what is behind it", () => {
+  test("[SIM-3] thinking dropped from the middle refuses what is behind it", () => {
     const s3 = signatures.issue(third, [], "three");
     const tail = [{ role: "assistant", content: [thinking("three", s3), text("A4")] }, user("end")];
     expect(signatures.check(withMessages(...third.messages, ...tail)).problem).toBeNull();
@@ -87,7 +87,7 @@ describe("bound thinking", () => {
     expect(createSignatures({ acceptForeign: true }).check(foreign).problem).toBeNull();
   });
 
-  test("with drop_block nothing is refused and the drops are counted", () => {
+  test("[SIM-3] with drop_block nothing is refused and the drops are counted", () => {
     const dropping = { thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } } };
     expect(signatures.check({ ...third, ...dropping, system: "SYS2" })).toEqual({ problem: null, dropped: 2 });
   });
@@ -97,7 +97,7 @@ describe("bound thinking", () => {
   });
 });
 
-test("the server refuses over HTTP what it bound differently, and records what it dropped", async () => {
+test("[SIM-3] the server refuses over HTTP what it bound differently, and records what it dropped", async () => {
   await using provider = await createFakeProvider({
     reply: () => ({
       blocks: [
@@ -125,7 +125,7 @@ test("the server refuses over HTTP what it bound differently, and records what i
   expect(provider.calls.map((call) => call.refusal !== null)).toEqual([false, false, true, false]);
 });
 
-test("headers, encoding and JSON are checked before anything else", async () => {
+test("[SIM-2] headers, encoding and JSON are checked before anything else", async () => {
   await using provider = await createFakeProvider();
   const status = async (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer>) =>
     (await fetch(`${provider.url}/v1/messages`, { method: "POST", headers, body })).status;

@@ -115,12 +115,21 @@ function headFingerprint(body: JsonObject): string {
   return head.reduce((fingerprint, { place, block }) => extend(fingerprint, place, block), "");
 }
 
-/** The fingerprint of a prefix with one more block behind it; a blank text leaves it as it was. */
+/**
+ * The fingerprint of a prefix with one more block behind it; a blank text leaves it as it was. The order of a block's
+ * own fields says nothing to a vendor that parses JSON; inside them, as in a call's input, order counts.
+ */
 function extend(fingerprint: string, role: string, block: JsonObject): string {
   if (block.type === "text" && !/\S/u.test(stringOr(block.text, ""))) return fingerprint;
+  const fields = Object.entries(unmarkedFields(block)).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256")
-    .update(`${fingerprint}\n${role}\n${JSON.stringify(unmarked(block))}`)
+    .update(`${fingerprint}\n${role}\n${JSON.stringify(fields)}`)
     .digest("hex");
+}
+
+function unmarkedFields(block: JsonObject): JsonObject {
+  const bare = unmarked(block);
+  return isObject(bare) ? bare : {};
 }
 
 function tokenOf(block: JsonObject): string | null {

@@ -118,7 +118,7 @@ describe("each recorded case becomes what our loop would have sealed", () => {
 
 const dataDir = recordedDataDir();
 describe.skipIf(dataDir === null)(`the long recording${WITHOUT_RECORDINGS}`, () => {
-  test("is 453 requests of valid, dense rows in which every call has one result", () => {
+  test("[SIM-13] is 453 requests of valid, dense rows in which every call has one result", () => {
     const { rows, requestPoints } = readPiRecording(dataDir ?? "");
     expect(requestPoints).toHaveLength(453);
     expect(rows.map((row) => row.seq)).toEqual(rows.map((_, index) => index + 1));
