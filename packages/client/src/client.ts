@@ -166,8 +166,11 @@ export interface StoredOutboxEntry {
   readonly attachments: readonly Attachment[];
   readonly delivery: Delivery;
   readonly at: number;
-  /** Set once sealed: kept 24 h for "send again" after a restore. */
+  /** Set once the server has accepted it: kept 24 h for "send again" after a restore. */
   readonly sealedAt?: number;
+  /** The log that took it, and its place there once it was sealed. */
+  readonly logId?: LogId;
+  readonly seq?: number;
 }
 
 /** What the page shows as one unit: derived from rows and open blocks, never stored. */

@@ -1,0 +1,218 @@
+/**
+ * Messages of this client whose fate it has not heard, and those it may have to offer again.
+ *
+ * An entry leaves `pending` by evidence alone: an `ack` that says sealed or dropped, or an op or head of the current term
+ * that names its id. No page, no time and no lost connection empties it; each new subscription sends it again under the
+ * same id, which the server takes once. What was accepted is kept for a day, because a server whose database was
+ * restored from a backup may have forgotten it: then it is `lost`, and the person may send it again.
+ */
+import type { Attachment, ChunkId, Delivery, ErrorBody, HeadFrame, LogId, TabId } from "@varve/protocol";
+import type { OutboxStore, PendingMessage, StoredOutboxEntry } from "./client.ts";
+
+/** Messages of one tab under way at once; one more is refused at once with `queue-full`, its text kept on screen. */
+export const pendingMax = 200;
+/** Accepted messages kept for one tab; the oldest is forgotten first. */
+export const keptMax = 200;
+export const keptMs = 24 * 60 * 60 * 1000;
+
+export interface Outbox {
+  readonly pending: readonly PendingMessage[];
+  readonly kept: readonly StoredOutboxEntry[];
+  readonly lost: readonly PendingMessage[];
+}
+export const emptyOutbox: Outbox = { pending: [], kept: [], lost: [] };
+
+/** What the store must do so that it says the same as the outbox. */
+export type StoreChange =
+  | { readonly kind: "put"; readonly entry: StoredOutboxEntry }
+  | { readonly kind: "remove"; readonly id: ChunkId };
+export interface OutboxStep {
+  readonly outbox: Outbox;
+  readonly changes: readonly StoreChange[];
+}
+
+/** That the server has the message, or has ended it. */
+export interface Evidence {
+  readonly id: ChunkId;
+  readonly fate: "accepted" | "dropped";
+  /** Its place, once it is sealed. */
+  readonly seq?: number | undefined;
+}
+
+export interface NewMessage {
+  readonly id: ChunkId;
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+  readonly delivery: Delivery;
+  readonly at: number;
+}
+
+const isUnderWay = (message: PendingMessage): boolean => message.state !== "refused";
+
+export function addMessage(outbox: Outbox, tabId: TabId, message: NewMessage): OutboxStep {
+  const full = outbox.pending.filter(isUnderWay).length >= pendingMax;
+  const pending: PendingMessage = full
+    ? { ...message, state: "refused", error: fullError }
+    : { ...message, state: "waiting" };
+  const next = { ...outbox, pending: [...outbox.pending, pending] };
+  return { outbox: next, changes: [{ kind: "put", entry: storedOf(tabId, message) }] };
+}
+
+const fullError: ErrorBody = {
+  code: "queue-full",
+  message: `${pendingMax} messages are already on their way.`,
+  hint: "The text is kept here: send it again when some have arrived.",
+};
+
+/** Takes over what an earlier page or program left in the store. What is known already wins. */
+export function loadEntries(outbox: Outbox, entries: readonly StoredOutboxEntry[], now: number): OutboxStep {
+  const known = new Set([...outbox.pending, ...outbox.kept].map((entry) => entry.id));
+  const fresh = entries.filter((entry) => !known.has(entry.id)).sort((a, b) => a.at - b.at);
+  const pending = fresh.filter((entry) => entry.sealedAt === undefined).map(pendingOf);
+  const kept = fresh.filter((entry) => entry.sealedAt !== undefined);
+  return expire({ ...outbox, pending: [...pending, ...outbox.pending], kept: [...kept, ...outbox.kept] }, now);
+}
+
+export function markSent(outbox: Outbox, id: ChunkId): Outbox {
+  return mapPending(outbox, (entry) =>
+    entry.id === id && entry.state === "waiting" ? { ...entry, state: "sent" } : entry,
+  );
+}
+
+/** The connection is gone: what was on its way waits again. */
+export function markUnsent(outbox: Outbox): Outbox {
+  return mapPending(outbox, (entry) => (entry.state === "sent" ? { ...entry, state: "waiting" } : entry));
+}
+
+/** The server said no. Refusals that pass by themselves leave the entry waiting for the next subscription. */
+export function refuse(outbox: Outbox, id: ChunkId, error: ErrorBody): Outbox {
+  return mapPending(outbox, (entry) => {
+    if (entry.id !== id || entry.state === "refused") return entry;
+    return passing.has(error.code) ? { ...entry, state: "waiting" } : { ...entry, state: "refused", error };
+  });
+}
+
+const passing: ReadonlySet<string> = new Set(["shutting-down", "log-fenced", "log-unavailable"]);
+
+/** Empties what the evidence names, and remembers where accepted messages stand. */
+export function takeEvidence(
+  outbox: Outbox,
+  named: readonly Evidence[],
+  where: { readonly tabId: TabId; readonly logId: LogId; readonly now: number },
+): OutboxStep {
+  if (outbox.pending.length + outbox.kept.length + outbox.lost.length === 0) return { outbox, changes: [] };
+  const own = new Map<ChunkId, PendingMessage | StoredOutboxEntry>();
+  for (const entry of [...outbox.kept, ...outbox.lost, ...outbox.pending]) own.set(entry.id, entry);
+  const changes: StoreChange[] = [];
+  let kept = outbox.kept;
+  const ended = new Set<ChunkId>();
+  for (const evidence of named) {
+    const entry = own.get(evidence.id);
+    if (entry === undefined) continue;
+    ended.add(evidence.id);
+    const before = kept.find((item) => item.id === evidence.id);
+    if (evidence.fate === "dropped") {
+      kept = kept.filter((item) => item.id !== evidence.id);
+      changes.push({ kind: "remove", id: evidence.id });
+    } else if (before === undefined || before.seq !== (evidence.seq ?? before.seq)) {
+      const seq = evidence.seq === undefined ? {} : { seq: evidence.seq };
+      const next: StoredOutboxEntry = {
+        ...storedOf(where.tabId, entry),
+        sealedAt: where.now,
+        logId: where.logId,
+        ...seq,
+      };
+      kept = [...kept.filter((item) => item.id !== evidence.id), next];
+      changes.push({ kind: "put", entry: next });
+    }
+  }
+  if (ended.size === 0) return { outbox, changes };
+  const stays = (entry: { readonly id: ChunkId }): boolean => !ended.has(entry.id);
+  const next = { pending: outbox.pending.filter(stays), lost: outbox.lost.filter(stays), kept };
+  const expired = expire(next, where.now);
+  return { outbox: expired.outbox, changes: [...changes, ...expired.changes] };
+}
+
+/** Forgets what was accepted more than a day ago, and the oldest beyond the limit. */
+export function expire(outbox: Outbox, now: number): OutboxStep {
+  const young = outbox.kept.filter((entry) => now - (entry.sealedAt ?? now) < keptMs);
+  const kept = young.slice(Math.max(0, young.length - keptMax));
+  if (kept.length === outbox.kept.length) return { outbox, changes: [] };
+  const stays = new Set(kept.map((entry) => entry.id));
+  const gone = outbox.kept.filter((entry) => !stays.has(entry.id));
+  return { outbox: { ...outbox, kept }, changes: gone.map((entry) => ({ kind: "remove", id: entry.id })) };
+}
+
+export interface LostVerdict {
+  readonly outbox: Outbox;
+  /** They may be there, in rows that the head did not bring: ask for the row at `seq`. */
+  readonly unsure: readonly StoredOutboxEntry[];
+}
+
+/**
+ * After a head that wiped the rows of the very log that was held: which accepted messages does the server no longer have?
+ * `first`: nothing was held before, so what was only queued may have been consumed or cancelled since.
+ */
+export function findLost(outbox: Outbox, head: HeadFrame, first: boolean): LostVerdict {
+  const named = new Set<ChunkId>([...head.rows, ...head.queue].map((entry) => entry.id));
+  const pageFrom = head.rows[0]?.seq ?? head.tail + 1;
+  const lost: StoredOutboxEntry[] = [];
+  const unsure: StoredOutboxEntry[] = [];
+  for (const entry of outbox.kept) {
+    if (entry.logId !== head.log || named.has(entry.id)) continue;
+    if (entry.seq === undefined ? !first : entry.seq >= pageFrom) lost.push(entry);
+    else if (entry.seq !== undefined && !first) unsure.push(entry);
+  }
+  return { outbox: lost.reduce(moveToLost, outbox), unsure };
+}
+
+/** The server answered that another row, or none, stands where the message stood. */
+export function moveToLost(outbox: Outbox, entry: StoredOutboxEntry): Outbox {
+  if (!outbox.kept.includes(entry)) return outbox;
+  const kept = outbox.kept.filter((item) => item.id !== entry.id);
+  return { ...outbox, kept, lost: [...outbox.lost, pendingOf(entry)] };
+}
+
+/** Puts a refused or lost message back on its way under its id. */
+export function sendAgain(outbox: Outbox, tabId: TabId, id: ChunkId): OutboxStep {
+  const entry = outbox.lost.find((item) => item.id === id) ?? outbox.pending.find((item) => item.id === id);
+  if (entry === undefined) return { outbox, changes: [] };
+  const { error: _error, ...message } = entry;
+  const without = { ...outbox, lost: outbox.lost.filter((item) => item.id !== id) };
+  const pending = [...without.pending.filter((item) => item.id !== id), { ...message, state: "waiting" as const }];
+  return { outbox: { ...without, pending }, changes: [{ kind: "put", entry: storedOf(tabId, message) }] };
+}
+
+export function forgetMessage(outbox: Outbox, id: ChunkId): OutboxStep {
+  const other = (entry: { readonly id: ChunkId }): boolean => entry.id !== id;
+  const next = { ...outbox, pending: outbox.pending.filter(other), lost: outbox.lost.filter(other) };
+  const same = next.pending.length === outbox.pending.length && next.lost.length === outbox.lost.length;
+  return same ? { outbox, changes: [] } : { outbox: next, changes: [{ kind: "remove", id }] };
+}
+
+function mapPending(outbox: Outbox, change: (entry: PendingMessage) => PendingMessage): Outbox {
+  const pending = outbox.pending.map(change);
+  return pending.every((entry, i) => entry === outbox.pending[i]) ? outbox : { ...outbox, pending };
+}
+
+const pendingOf = (entry: StoredOutboxEntry): PendingMessage => ({ ...messageOf(entry), state: "waiting" });
+
+const storedOf = (tabId: TabId, message: NewMessage): StoredOutboxEntry => ({ tabId, ...messageOf(message) });
+
+const messageOf = ({ id, text, attachments, delivery, at }: NewMessage): NewMessage => ({
+  id,
+  text,
+  attachments,
+  delivery,
+  at,
+});
+
+/** For programs: nothing outlives them. */
+export function memoryOutbox(): OutboxStore {
+  const entries = new Map<ChunkId, StoredOutboxEntry>();
+  return {
+    load: async () => [...entries.values()],
+    put: async (entry) => void entries.set(entry.id, entry),
+    remove: async (id) => void entries.delete(id),
+  };
+}
