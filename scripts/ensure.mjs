@@ -1,10 +1,10 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildPlan } from "./lib/build-plan.mjs";
 import { install, installState } from "./lib/install.mjs";
 import { withLock } from "./lib/lock-folder.mjs";
 import { ROOT } from "./lib/root.mjs";
+import { runChild } from "./lib/run-child.mjs";
 
 const LOCK = join(ROOT, ".varve-build/lock");
 
@@ -22,7 +22,7 @@ const INSTALLING = {
 export async function ensure({ dev = false, build = true, say = (line) => process.stdout.write(`${line}\n`) } = {}) {
   if (isReady({ dev, build })) return;
   const onWait = (pid) => say(`Waiting for process ${pid}, which is installing or building here.`);
-  await withLock(LOCK, () => makeReady({ dev, build, say }), onWait);
+  await withLock(LOCK, (onStart) => makeReady({ dev, build, say, onStart }), onWait);
 }
 
 function isReady({ dev, build }) {
@@ -32,32 +32,25 @@ function isReady({ dev, build }) {
   return stale.length === 0 && absent.length === 0;
 }
 
-async function makeReady({ dev, build, say }) {
+async function makeReady({ dev, build, say, onStart }) {
   const state = installState({ dev });
   if (state !== "ready") {
     say(INSTALLING[state]);
-    await install({ dev });
+    await install({ dev, onStart });
   }
   if (!build) return;
   const { stale, absent } = buildPlan();
   for (const name of absent) say(`Skipping the ${name} build: its sources are not in this checkout.`);
   for (const { name } of stale) {
     say(name === "web" ? "Building the page." : "Building the server.");
-    await runBuild(name);
+    await runBuild(name, onStart);
   }
 }
 
-function runBuild(name) {
+async function runBuild(name, onStart) {
   const script = fileURLToPath(new URL("./build.mjs", import.meta.url));
-  const child = spawn(process.execPath, [script, name], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("exit", (code, signal) => {
-      if (code === 0) resolve();
-      else
-        reject(new Error(`Building the ${name} failed (${signal ?? `exit code ${code}`}); the lines above say why.`));
-    });
-  });
+  const code = await runChild(process.execPath, [script, name], { cwd: ROOT, onStart });
+  if (code !== 0) throw new Error(`Building the ${name} failed (${code}); the lines above say why.`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -111,25 +111,25 @@ describe("the lock between two starts", () => {
   });
 
   test("a lock of a dead process is taken over, also when the work fails", async () => {
-    const { path, write } = checkout({ "lock/owner": "999999999 1" });
+    const { path, write } = checkout({ "lock/owner": "999999999 t1" });
     await expect(withLock(join(path, "lock"), () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(existsSync(join(path, "lock"))).toBe(false);
-    write("lock/owner", "999999999 2");
+    write("lock/owner", "999999999 t2 999999998");
     expect(await withLock(join(path, "lock"), () => Promise.resolve(7))).toBe(7);
   });
 
-  test("a waiting start says for whom it waits", async () => {
-    const lock = join(checkout({ "lock/owner": `${process.pid} 1` }).path, "lock");
+  test("a lock is held while the child of its dead owner runs, and a waiting start says for whom it waits", async () => {
+    const lock = join(checkout({ "lock/owner": `999999999 t1 ${process.pid}` }).path, "lock");
     const heard = [];
     const waiting = withLock(
       lock,
       () => Promise.resolve("mine"),
       (pid) => {
         heard.push(pid);
-        writeFileSync(join(lock, "owner"), "999999999 1");
+        writeFileSync(join(lock, "owner"), "999999999 t1");
       },
     );
     expect(await waiting).toBe("mine");
-    expect(heard).toEqual([process.pid]);
+    expect(heard).toEqual([999999999]);
   });
 });

@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readStamp } from "./files.mjs";
 import { ROOT } from "./root.mjs";
+import { runChild } from "./run-child.mjs";
 
 const runtimeKey = () => `${process.versions.node.split(".")[0]}-${process.platform}-${process.arch}`;
 
@@ -36,33 +36,27 @@ export function holdsLock(lock, installed, { dev }) {
 }
 
 /** Runs `npm ci` in the checkout and records what is there afterwards. Rejects with a sentence if npm fails. */
-export async function install({ dev, root = ROOT }) {
+export async function install({ dev, root = ROOT, onStart }) {
   rmSync(stampPath(root), { force: true });
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error", ...(dev ? ["--include=dev"] : ["--omit=dev"])];
-  const code = await runNpm(args, root);
-  if (code !== 0)
-    throw new Error(`npm ci failed with exit code ${code}. Check the network connection and start again.`);
+  const code = await runNpm(args, root, onStart);
+  if (code !== 0) throw new Error(`npm ci failed (${code}); the lines above say why.`);
   const lockText = readFileSync(join(root, "package-lock.json"), "utf8");
   mkdirSync(join(root, "node_modules"), { recursive: true });
   writeFileSync(stampPath(root), JSON.stringify({ lock: hashOf(lockText), runtime: runtimeKey(), dev }));
 }
 
-function runNpm(args, cwd) {
+async function runNpm(args, cwd, onStart) {
   const script = process.env.npm_execpath;
   const viaNode = script !== undefined && /npm-cli\.[cm]?js$/.test(script) && existsSync(script);
-  const command = viaNode ? process.execPath : process.platform === "win32" ? "npm.cmd" : "npm";
-  const child = spawn(command, viaNode ? [script, ...args] : args, {
-    cwd,
-    env: npmEnvironment(process.env),
-    stdio: ["ignore", "ignore", "inherit"],
-    shell: !viaNode && process.platform === "win32",
-  });
-  return new Promise((resolve, reject) => {
-    child.on("error", (error) =>
-      reject(new Error(`npm could not be started (${error.message}). Install npm and start again.`)),
-    );
-    child.on("exit", (code, signal) => resolve(signal ?? code));
-  });
+  const windows = process.platform === "win32";
+  const command = viaNode ? process.execPath : windows ? "npm.cmd" : "npm";
+  const options = { cwd, env: npmEnvironment(process.env), shell: windows && !viaNode, onStart };
+  try {
+    return await runChild(command, viaNode ? [script, ...args] : args, options);
+  } catch (error) {
+    throw new Error(`npm could not be started (${error.message}). Install npm and start again.`);
+  }
 }
 
 /** The outer npm passes its own settings down; NODE_ENV=production and an omit list would silently drop what we ask for. */

@@ -10,15 +10,16 @@ const OWNERLESS_MS = 5_000;
 
 /**
  * Runs `work` while holding the folder `path`, which one process at a time can make. A folder left by a dead process is
- * taken over. `onWait(pid)` is called once when another live process holds it.
+ * taken over, but not while a child that it noted still runs: `work` gets a function that notes a child's pid.
+ * `onWait(pid)` is called once when another live process holds it.
  */
 export async function withLock(path, work, onWait = () => {}) {
-  const token = `${process.pid} ${process.hrtime.bigint()}`;
+  const token = `${process.pid} t${process.hrtime.bigint()}`;
   await acquire(path, token, onWait);
   try {
-    return await work();
+    return await work((pid) => writeFileSync(join(path, "owner"), `${token} ${pid}`));
   } finally {
-    if (readOwner(path) === token) rmSync(path, { recursive: true, force: true });
+    if (readOwner(path)?.startsWith(token)) rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -62,7 +63,15 @@ function isStale(path, owner) {
   const ageMs = folderAgeMs(path);
   if (ageMs === undefined) return false;
   if (owner === undefined) return ageMs > OWNERLESS_MS;
-  return ageMs > STALE_AFTER_MS || !isAlive(Number.parseInt(owner, 10));
+  return ageMs > STALE_AFTER_MS || !pidsOf(owner).some(isAlive);
+}
+
+/** The owner file is `pid token`, and then the pid of the holder's child if there is one. */
+function pidsOf(owner) {
+  return owner
+    .split(" ")
+    .filter((word) => /^\d+$/.test(word))
+    .map(Number);
 }
 
 function folderAgeMs(path) {
@@ -76,9 +85,18 @@ function folderAgeMs(path) {
 function isAlive(pid) {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return error.code === "EPERM";
+  }
+}
+
+/** A dead process whose parent has not asked about it still has its pid; only Linux says so in a file. */
+function isZombie(pid) {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false; // No such file system here: the pid counts as alive.
   }
 }
 
