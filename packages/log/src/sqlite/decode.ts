@@ -1,0 +1,93 @@
+/**
+ * Decoders: from the columns of a row to what they were when this log wrote them. The casts are the price of a store
+ * that is typed by its writer: every value went in through the typed port, and the file belongs to one server.
+ */
+import type { BlobHash, ChunkId, ChunkRole, ChunkType, Delivery, LogId, TabId, TurnId } from "@varve/protocol";
+import type { BlobEntry, InboxRecord, KeyEntry, LogEntry, TabEntry } from "../log.ts";
+import { messageData, type RowFrame } from "../row-text.ts";
+import type { SqlRow } from "./driver.ts";
+
+export const text = (row: SqlRow, column: string): string => String(row[column]);
+export const number = (row: SqlRow, column: string): number => Number(row[column]);
+const textOrNull = (row: SqlRow, column: string): string | null => (row[column] == null ? null : text(row, column));
+const numberOrNull = (row: SqlRow, column: string): number | null => (row[column] == null ? null : number(row, column));
+
+export const logIdIn = (row: SqlRow, column: string): LogId => text(row, column) as LogId;
+export const tabIdIn = (row: SqlRow, column: string): TabId => text(row, column) as TabId;
+
+export function tabIn(row: SqlRow): TabEntry {
+  return {
+    id: tabIdIn(row, "id"),
+    title: text(row, "title"),
+    cwd: text(row, "cwd"),
+    model: text(row, "model"),
+    effort: text(row, "effort"),
+    permissions: text(row, "permissions"),
+    parentId: textOrNull(row, "parent_id") as TabId | null,
+    logId: logIdIn(row, "log_id"),
+    tail: number(row, "tail"),
+    term: number(row, "term"),
+    seen: number(row, "seen"),
+    createdAt: number(row, "created_at"),
+    updatedAt: number(row, "updated_at"),
+    trashedAt: numberOrNull(row, "trashed_at"),
+  };
+}
+
+export function frameIn(row: SqlRow): RowFrame {
+  const by = textOrNull(row, "by");
+  return {
+    id: text(row, "id") as ChunkId,
+    seq: number(row, "seq"),
+    term: number(row, "term"),
+    turnId: text(row, "turn_id") as TurnId,
+    step: number(row, "step"),
+    role: text(row, "role") as ChunkRole,
+    type: text(row, "type") as ChunkType,
+    createdAt: number(row, "created_at"),
+    ...(by === null ? {} : { by }),
+  } as RowFrame;
+}
+
+export function messageIn(row: SqlRow): InboxRecord {
+  const logId = textOrNull(row, "sealed_log_id") as LogId | null;
+  return {
+    id: text(row, "id") as ChunkId,
+    tabId: tabIdIn(row, "tab_id"),
+    position: number(row, "position"),
+    version: number(row, "version"),
+    state: text(row, "state") as InboxRecord["state"],
+    delivery: text(row, "delivery") as Delivery,
+    data: messageData(text(row, "data_json")),
+    by: text(row, "by"),
+    at: number(row, "at"),
+    sealed: logId === null ? null : { logId, seq: number(row, "sealed_seq") },
+  };
+}
+
+export const logIn = (row: SqlRow, tail: number): LogEntry => ({
+  id: logIdIn(row, "id"),
+  parentId: textOrNull(row, "parent_id") as LogId | null,
+  parentSeq: number(row, "parent_seq"),
+  tail,
+  createdAt: number(row, "created_at"),
+});
+
+export const blobIn = (row: SqlRow): BlobEntry => ({
+  blob: text(row, "blob") as BlobHash,
+  mediaType: text(row, "media_type"),
+  size: number(row, "size"),
+});
+
+/** The ancestor's table has no null key: an empty one stands for none. */
+export function keyIn(row: SqlRow): KeyEntry {
+  const secret = textOrNull(row, "api_key");
+  return {
+    keyId: text(row, "key_id"),
+    provider: text(row, "provider"),
+    secret: secret === "" ? null : secret,
+    baseUrl: textOrNull(row, "base_url"),
+    importedAt: numberOrNull(row, "imported_at") ?? 0,
+    updatedAt: numberOrNull(row, "updated_at") ?? 0,
+  };
+}

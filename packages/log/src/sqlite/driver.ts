@@ -1,0 +1,160 @@
+/**
+ * The one door to the SQLite engine. Two engines speak the same API; what differs between them, and what is a trap in
+ * either (booleans, undefined, integers beyond 32 bits, rows without a prototype), is made equal here and nowhere else.
+ */
+import { isBuiltin } from "node:module";
+import process from "node:process";
+import { type Fault, fault } from "@varve/protocol";
+
+export type SqlValue = string | number | bigint | boolean | null | undefined | Uint8Array;
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+export interface Statement {
+  /** The number of rows changed. */
+  run(...values: readonly SqlValue[]): number;
+  get(...values: readonly SqlValue[]): SqlRow | undefined;
+  all(...values: readonly SqlValue[]): readonly SqlRow[];
+  /** May be left early; nothing else may run on this statement before it is. */
+  iterate(...values: readonly SqlValue[]): Iterable<SqlRow>;
+}
+
+export interface Database {
+  readonly path: string;
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+export interface Engine {
+  readonly name: string;
+  /** Of the SQLite library itself. */
+  readonly version: string;
+  open(path: string, options?: { readonly readOnly?: boolean }): Database;
+}
+
+/** Before this version two connections on one write-ahead log could corrupt it. */
+export const oldestSafeVersion = "3.51.3";
+
+/** Negative when a is older. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((version) => version.split(".").map(Number));
+  for (let i = 0; i < 3; i++) {
+    const difference = (left?.[i] ?? 0) - (right?.[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+const isSafe = (version: string | undefined): boolean =>
+  version !== undefined && compareVersions(version, oldestSafeVersion) >= 0;
+
+/** Node's own engine where it is new enough, else the package that carries one, else a refusal. */
+export async function loadEngine(): Promise<Engine | Fault> {
+  const bundled = process.versions.sqlite;
+  if (isSafe(bundled) && isBuiltin("node:sqlite")) return asEngine("node:sqlite", await importBuiltin());
+  try {
+    const engine = asEngine("@photostructure/sqlite", await import("@photostructure/sqlite"));
+    return isSafe(engine.version) ? engine : tooOld(engine.version);
+  } catch (error) {
+    return noEngine(error);
+  }
+}
+
+const tooOld = (version: string): Fault =>
+  fault(
+    "log-unavailable",
+    `The SQLite found here is ${version}; Varve needs ${oldestSafeVersion} or later, because older ones can lose data.`,
+    "Install Node 24, or the package @photostructure/sqlite in its newest version.",
+  );
+
+const noEngine = (error: unknown): Fault =>
+  fault(
+    "log-unavailable",
+    `No SQLite engine can be loaded here (${error instanceof Error ? error.message : String(error)}).`,
+    "Install Node 24, which has one, or let npm install the optional package @photostructure/sqlite.",
+  );
+
+type Bound = string | number | bigint | null | Uint8Array;
+interface RawStatement {
+  run(...values: Bound[]): { readonly changes: number | bigint };
+  get(...values: Bound[]): unknown;
+  all(...values: Bound[]): unknown[];
+  iterate(...values: Bound[]): Iterable<unknown>;
+}
+interface RawDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): RawStatement;
+  close(): void;
+}
+interface EngineModule {
+  readonly DatabaseSync: new (path: string, options: { readonly readOnly: boolean }) => RawDatabase;
+}
+
+/** Node 22 announces its engine as experimental on standard error at each start; the rest of its warnings stay. */
+async function importBuiltin(): Promise<EngineModule> {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = (warning: string | Error, ...rest: readonly unknown[]): void => {
+    if (!String(warning).includes("SQLite is an experimental feature"))
+      Reflect.apply(emitWarning, process, [warning, ...rest]);
+  };
+  try {
+    return await import("node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+function asEngine(name: string, module: EngineModule): Engine {
+  const open = (path: string, options: { readonly readOnly?: boolean } = {}): Database =>
+    new OpenDatabase(path, new module.DatabaseSync(path, { readOnly: options.readOnly ?? false }));
+  const memory = open(":memory:");
+  const version = memory.prepare("SELECT sqlite_version() AS version").get()?.version;
+  memory.close();
+  return { name, version: String(version), open };
+}
+
+class OpenDatabase implements Database {
+  readonly path: string;
+  readonly #raw: RawDatabase;
+  #isOpen = true;
+  constructor(path: string, raw: RawDatabase) {
+    this.path = path;
+    this.#raw = raw;
+  }
+  exec(sql: string): void {
+    this.#raw.exec(sql);
+  }
+  prepare(sql: string): Statement {
+    return statementOf(this.#raw.prepare(sql));
+  }
+  /** Closing twice is fine. */
+  close(): void {
+    if (this.#isOpen) this.#raw.close();
+    this.#isOpen = false;
+  }
+}
+
+const statementOf = (raw: RawStatement): Statement => ({
+  run: (...values) => Number(raw.run(...values.map(bindable)).changes),
+  get: (...values) => rowOrNothing(raw.get(...values.map(bindable))),
+  all: (...values) => raw.all(...values.map(bindable)).map(plainRow),
+  iterate: (...values) => plainRows(raw.iterate(...values.map(bindable))),
+});
+
+function* plainRows(rows: Iterable<unknown>): Iterable<SqlRow> {
+  for (const row of rows) yield plainRow(row);
+}
+
+/** What both engines bind alike. An integer beyond 32 bits goes as a bigint: one of them would store it as a float. */
+export function bindable(value: SqlValue): Bound {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) > 0x7fffffff) return BigInt(value);
+  return value;
+}
+
+const rowOrNothing = (row: unknown): SqlRow | undefined =>
+  row === undefined || row === null ? undefined : plainRow(row);
+
+// The engines give rows without a prototype, which compare unequal to ordinary objects. Object is all that a row can be.
+const plainRow = (row: unknown): SqlRow => ({ ...(row as object) }) as SqlRow;

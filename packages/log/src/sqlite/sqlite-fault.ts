@@ -1,0 +1,87 @@
+import { type Fault, fault } from "@varve/protocol";
+
+/** Primary result codes of SQLite that are the world's doing and not ours. */
+const busy = 5;
+const locked = 6;
+const noMemory = 7;
+const readOnly = 8;
+const ioError = 10;
+const corrupt = 11;
+const full = 13;
+const cannotOpen = 14;
+const noPermission = 3;
+const noLock = 15;
+const authorization = 23;
+const notADatabase = 26;
+
+/** The engine's primary result code, or null when the error does not come from the engine. */
+export function sqliteCode(error: unknown): number | null {
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return null;
+  return typeof error.errcode === "number" ? error.errcode & 0xff : null;
+}
+
+/** The fault that an engine's or the system's error stands for; null when it is a mistake of ours. */
+export function faultOf(error: unknown, path: string): Fault | null {
+  const code = sqliteCode(error);
+  const text = error instanceof Error ? error.message : String(error);
+  if (code === null) return systemFault(error, path, text);
+  if (code === full) return diskFull(path);
+  if (code === corrupt || code === notADatabase) return damaged(path, text);
+  if (code === busy || code === locked) {
+    const hint = "Nothing was lost. Close what else has the file open (a database browser, a backup), then try again.";
+    return fault("log-unavailable", `Another program keeps ${path} locked.`, hint);
+  }
+  if (code === readOnly || code === noPermission || code === cannotOpen || code === authorization)
+    return noAccess(path, text);
+  if (code === ioError || code === noMemory || code === noLock) return ioFault(path, text);
+  return null;
+}
+
+export const diskFull = (path: string): Fault =>
+  fault(
+    "disk-full",
+    `The disk that holds ${path} is full.`,
+    "What was saved is safe. Free some space, then try again.",
+  );
+
+export const damaged = (path: string, detail: string): Fault =>
+  fault(
+    "log-damaged",
+    `The database ${path} is damaged (${detail}).`,
+    "Nothing was deleted or changed. Stop Varve, copy that file and its -wal file aside, then restore a backup, or " +
+      "rescue what can be read with: sqlite3 damaged.db .recover",
+  );
+
+const noAccess = (path: string, detail: string): Fault =>
+  fault(
+    "log-unavailable",
+    `${path} cannot be opened for writing (${detail}).`,
+    "Check who owns it and its permissions.",
+  );
+
+const ioFault = (path: string, detail: string): Fault =>
+  fault("log-unavailable", `Reading or writing ${path} failed (${detail}).`, "What was saved is safe. Check the disk.");
+
+const systemFaults: Readonly<Record<string, (path: string, detail: string) => Fault>> = {
+  ENOSPC: diskFull,
+  EDQUOT: diskFull,
+  EACCES: noAccess,
+  EPERM: noAccess,
+  EROFS: noAccess,
+  ENOTDIR: noAccess,
+  EISDIR: noAccess,
+  EEXIST: noAccess,
+  ENOENT: noAccess,
+  ELOOP: noAccess,
+  ENAMETOOLONG: noAccess,
+  EIO: ioFault,
+  EMFILE: ioFault,
+  ENFILE: ioFault,
+  EBUSY: ioFault,
+  ETXTBSY: ioFault,
+};
+
+function systemFault(error: unknown, path: string, detail: string): Fault | null {
+  if (typeof error !== "object" || error === null || !("code" in error)) return null;
+  return typeof error.code === "string" ? (systemFaults[error.code]?.(path, detail) ?? null) : null;
+}
