@@ -4,10 +4,13 @@ import { anthropicProblem } from "./anthropic-rules.ts";
 import { openaiProblem } from "./openai-rules.ts";
 import { keyOf } from "./recorded-call.ts";
 import type { Vendor } from "./request-view.ts";
-import type { Signatures } from "./signatures.ts";
+import type { SignatureCheck, Signatures } from "./signatures.ts";
+
+/** What became of a request's thinking blocks on their way to the model. */
+export type ThinkingSeen = Pick<SignatureCheck, "dropped" | "mismatched">;
 
 export type Admission =
-  | { readonly kind: "admitted"; readonly droppedThinking: number }
+  | { readonly kind: "admitted"; readonly thinking: ThinkingSeen }
   | { readonly kind: "refused"; readonly status: number; readonly message: string };
 
 export interface AdmissionRules {
@@ -32,11 +35,11 @@ export function admit(
   if (text === null) return refused(400, "The request body is not valid UTF-8");
   const body: unknown = parseJson(text);
   if (!isObject(body)) return refused(400, "The request body is not valid JSON");
-  if (vendor === "openai") return outcome(openaiProblem(body), 0);
+  if (vendor === "openai") return outcome(openaiProblem(body), NOTHING_DROPPED);
   const problem = anthropicProblem(body, betasOf(headers));
-  if (problem !== null) return outcome(problem, 0);
+  if (problem !== null) return outcome(problem, NOTHING_DROPPED);
   const check = rules.signatures.check(body);
-  return outcome(check.problem, check.dropped);
+  return outcome(check.problem, check);
 }
 
 export function bodyOf(text: string | null): JsonObject {
@@ -44,8 +47,10 @@ export function bodyOf(text: string | null): JsonObject {
   return isObject(body) ? body : {};
 }
 
-function outcome(problem: string | null, droppedThinking: number): Admission {
-  return problem === null ? { kind: "admitted", droppedThinking } : refused(400, problem);
+const NOTHING_DROPPED: ThinkingSeen = { dropped: 0, mismatched: [] };
+
+function outcome(problem: string | null, thinking: ThinkingSeen): Admission {
+  return problem === null ? { kind: "admitted", thinking } : refused(400, problem);
 }
 
 function refused(status: number, message: string): Admission {

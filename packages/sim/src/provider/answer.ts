@@ -131,7 +131,15 @@ function createStream(call: RecordedCall, reply: Reply, given: AnsweringCall): R
   const outputTokens = reply.usage?.output ?? null;
   const messageId = ids.message(call.index);
   if (call.vendor === "anthropic") {
-    return createAnthropicStream({ body, messageId, model, input, outputTokens, signatures });
+    return createAnthropicStream({
+      body,
+      messageId,
+      model,
+      input,
+      outputTokens,
+      signatures,
+      mismatched: call.mismatchedThinking,
+    });
   }
   const withUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
   return createOpenaiStream({ messageId, model, input, outputTokens, withUsage });

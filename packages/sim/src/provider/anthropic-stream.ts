@@ -13,6 +13,8 @@ export interface AnthropicStreamOptions {
   /** Null: counted from what is sent. */
   readonly outputTokens: number | null;
   readonly signatures: Signatures;
+  /** Paths of thinking blocks of the request that were dropped because their prefix was another. */
+  readonly mismatched: readonly string[];
 }
 
 /** Speaks the Messages API: as server-sent events, and as one JSON message. */
@@ -32,6 +34,7 @@ export function createAnthropicStream(options: AnthropicStreamOptions): ReplyStr
     stop_reason: stopReason,
     stop_sequence: null,
     usage: figures,
+    ...(options.mismatched.length === 0 ? {} : { input_transformations: options.mismatched.map(asTransformation) }),
   });
 
   const close = (): string => {
@@ -72,6 +75,10 @@ export function createAnthropicStream(options: AnthropicStreamOptions): ReplyStr
     openType: () => opened?.type ?? null,
     whole: (stopReason) => message(stopReason, content, usage()),
   };
+}
+
+function asTransformation(path: string): JsonObject {
+  return { type: "drop_block", path, reason: "prefix_mismatch" };
 }
 
 interface Told {

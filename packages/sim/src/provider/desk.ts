@@ -88,13 +88,14 @@ export class Desk {
   }
 
   async #serveCall(vendor: Vendor, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const bytes = await readBody(request);
-    const text = bytes === null ? null : decodeUtf8(bytes);
+    const body = await readBody(request);
+    if (body.kind === "gone") return;
+    const text = body.kind === "read" ? decodeUtf8(body.bytes) : null;
     const control = this.#waiting.shift() ?? null;
     const { headers } = request;
     const rules = { apiKey: this.#options.apiKey ?? null, signatures: this.#signatures };
     const admission: Admission =
-      bytes === null
+      body.kind === "too-large"
         ? { kind: "refused", status: 413, message: "Request exceeds the maximum size" }
         : admit({ vendor, headers, text }, rules);
     const { call, end } = this.#record(vendor, request, { text: text ?? "", admission, control });
@@ -129,7 +130,8 @@ export class Desk {
       rawBody: got.text,
       openAtStart: this.calls.filter((one) => one.outcome() === null).length,
       refusal: got.admission.kind === "refused" ? got.admission.message : null,
-      droppedThinking: got.admission.kind === "admitted" ? got.admission.droppedThinking : 0,
+      droppedThinking: got.admission.kind === "admitted" ? got.admission.thinking.dropped : 0,
+      mismatchedThinking: got.admission.kind === "admitted" ? got.admission.thinking.mismatched : [],
       ended: ended.promise,
       outcome: () => outcome,
     };

@@ -6,8 +6,13 @@ import type { Sink } from "./play.ts";
 /** The vendor's limit for a request body. */
 export const REQUEST_BYTES_MAX = 32 * 1024 * 1024;
 
-/** The bytes of a request body; null if there are more than the limit or the caller went away. */
-export async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+export type RequestBytes =
+  | { readonly kind: "read"; readonly bytes: Buffer }
+  | { readonly kind: "too-large" }
+  /** The caller went away while it sent. */
+  | { readonly kind: "gone" };
+
+export async function readBody(request: IncomingMessage): Promise<RequestBytes> {
   const parts: Buffer[] = [];
   let bytes = 0;
   try {
@@ -19,9 +24,9 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | null>
     }
   } catch {
     // A caller that aborts while it sends is gone: there is nobody to answer.
-    return null;
+    return { kind: "gone" };
   }
-  return bytes > REQUEST_BYTES_MAX ? null : Buffer.concat(parts);
+  return bytes > REQUEST_BYTES_MAX ? { kind: "too-large" } : { kind: "read", bytes: Buffer.concat(parts) };
 }
 
 /** Bytes to text; null if they are not valid UTF-8. */
@@ -63,8 +68,12 @@ export function responseSink(response: ServerResponse): Sink {
       if (isGone || text === "") return;
       const written = deferred<void>();
       flushed = written.promise;
-      if (response.write(text, () => written.resolve())) return;
-      await Promise.race([gone, new Promise<void>((resolve) => response.once("drain", () => resolve()))]);
+      const isTaken = response.write(text, () => written.resolve());
+      if (!isTaken) await Promise.race([gone, new Promise<void>((resolve) => response.once("drain", () => resolve()))]);
+      // One turn of the event loop: each event leaves by itself, and a caller that left is noticed in mid-stream.
+      await new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
     },
     end() {
       if (!isGone) response.end();

@@ -25,6 +25,8 @@ export interface RecordedCall {
   readonly refusal: string | null;
   /** Thinking blocks of the request that the model did not see, because they were bound to another prefix or model. */
   readonly droppedThinking: number;
+  /** Paths of those of them that were bound to another prefix; the answer reports them to the caller. */
+  readonly mismatchedThinking: readonly string[];
   readonly ended: Promise<CallOutcome>;
   /** Null while the call is open. */
   outcome(): CallOutcome | null;

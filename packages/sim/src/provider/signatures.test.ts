@@ -33,7 +33,7 @@ describe("bound thinking", () => {
     ["thinking stripped from the front", withMessages(user("go"), bare1, user("more"), answer2, user("last"))],
     ["all thinking stripped, text edited", withMessages(user("gone"), bare1, user("last"))],
   ])("valid: %s", (_name, body) => {
-    expect(signatures.check(body)).toEqual({ problem: null, dropped: 0 });
+    expect(signatures.check(body)).toEqual({ problem: null, dropped: 0, mismatched: [] });
   });
 
   const bent2 = { ...answer2, content: [text("A2!"), ...answer2.content.slice(1)] };
@@ -89,11 +89,15 @@ describe("bound thinking", () => {
 
   test("[SIM-3] with drop_block nothing is refused and the drops are counted", () => {
     const dropping = { thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } } };
-    expect(signatures.check({ ...third, ...dropping, system: "SYS2" })).toEqual({ problem: null, dropped: 2 });
+    expect(signatures.check({ ...third, ...dropping, system: "SYS2" })).toEqual({
+      problem: null,
+      dropped: 2,
+      mismatched: ["messages.1.content.0", "messages.3.content.1"],
+    });
   });
 
   test("another model does not see it and does not mind", () => {
-    expect(signatures.check({ ...third, model: "n" })).toEqual({ problem: null, dropped: 2 });
+    expect(signatures.check({ ...third, model: "n" })).toEqual({ problem: null, dropped: 2, mismatched: [] });
   });
 });
 
@@ -120,7 +124,9 @@ test("[SIM-3] the server refuses over HTTP what it bound differently, and record
   const refused = await post({ messages: [user("gone"), said, user("on")] });
   expect(refused).toMatchObject({ status: 400, answer: { type: "error", error: { type: "invalid_request_error" } } });
   const binding = { type: "enabled", block_binding: { prefix_mismatch_behavior: "drop_block" } };
-  expect((await post({ messages: [user("gone"), said, user("on")], thinking: binding })).status).toBe(200);
+  const dropping = await post({ messages: [user("gone"), said, user("on")], thinking: binding });
+  const transformations = [{ type: "drop_block", path: "messages.1.content.0", reason: "prefix_mismatch" }];
+  expect(dropping).toMatchObject({ status: 200, answer: { input_transformations: transformations } });
   expect(provider.calls.map((call) => call.droppedThinking)).toEqual([0, 0, 0, 1]);
   expect(provider.calls.map((call) => call.refusal !== null)).toEqual([false, false, true, false]);
 });

@@ -23,6 +23,8 @@ export interface SignatureCheck {
   readonly problem: string | null;
   /** How many thinking blocks the model does not see: bound elsewhere and dropped as asked, or of another model. */
   readonly dropped: number;
+  /** Paths of those of them that were bound to another prefix. */
+  readonly mismatched: readonly string[];
 }
 
 export interface Signatures {
@@ -56,6 +58,7 @@ function check(body: JsonObject, issued: ReadonlyMap<string, Issued>, acceptFore
   const drops = dropsMismatches(body);
   let fingerprint = headFingerprint(body);
   const tokens: string[] = [];
+  const mismatched: string[] = [];
   let dropped = 0;
   for (const [at, message] of objectsIn(body.messages).entries()) {
     for (const [index, block] of contentBlocks(message.content).entries()) {
@@ -67,18 +70,23 @@ function check(body: JsonObject, issued: ReadonlyMap<string, Issued>, acceptFore
       const known = issued.get(token);
       const path = `messages.${at}.content.${index}`;
       if (known === undefined && !acceptForeign) {
-        return { problem: `${path}: Invalid \`signature\` in \`thinking\` block`, dropped };
+        return { problem: `${path}: Invalid \`signature\` in \`thinking\` block`, dropped, mismatched };
       }
       const otherModel = known !== undefined && known.model !== model;
       const misplaced = known !== undefined && !otherModel && !isBound(known, { block, fingerprint, tokens });
       if (misplaced && !drops) {
-        return { problem: `${path}: this \`thinking\` block is bound to a different conversation`, dropped };
+        return {
+          problem: `${path}: this \`thinking\` block is bound to a different conversation`,
+          dropped,
+          mismatched,
+        };
       }
+      if (misplaced) mismatched.push(path);
       if (misplaced || otherModel) dropped += 1;
       tokens.push(token);
     }
   }
-  return { problem: null, dropped };
+  return { problem: null, dropped, mismatched };
 }
 
 function isBound(
