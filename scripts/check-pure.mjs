@@ -17,7 +17,7 @@ export const PURE = [
   { room: "wire", forbidden: [...CLOCK, ...TIMERS, ...CHANCE, ...WORLD] },
   { room: "client", except: /\/adapters\//, forbidden: [...CLOCK, ...TIMERS, ...CHANCE, ...WORLD] },
   { room: "agent", except: /\/rim\/|\/tools\/operations|\/operations\//, forbidden: [...CLOCK, ...TIMERS, ...CHANCE] },
-  { room: "server", only: /\/(tab-actor|hub)(\/|[\w-]*\.ts$)/, forbidden: [...CLOCK, ...TIMERS, ...CHANCE] },
+  { room: "server", only: /\/workspace\/|\/(tab-actor|hub)[\w-]*\.ts$/, forbidden: [...CLOCK, ...TIMERS, ...CHANCE] },
 ];
 
 /** Uses of a clock, a timer, chance or the world in code that must get them as arguments. */

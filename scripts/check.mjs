@@ -68,6 +68,7 @@ async function ownChecks() {
     ["words", async () => (await import("./check-words.mjs")).wordProblems],
     ["sizes", async () => (await import("./check-sizes.mjs")).sizeProblems],
     ["order", async () => (await import("./check-order.mjs")).orderProblems],
+    ["packages", async () => (await import("./check-packages.mjs")).packageProblems],
     ["purity", async () => (await import("./check-pure.mjs")).purityProblems],
   ];
   for (const [name, load] of checks) {

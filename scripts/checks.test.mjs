@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { layerProblems } from "./check-layers.mjs";
 import { orderProblems } from "./check-order.mjs";
+import { packageProblems } from "./check-packages.mjs";
 import { purityProblems } from "./check-pure.mjs";
 import { sizeProblems } from "./check-sizes.mjs";
 import { specProblems } from "./check-spec.mjs";
@@ -236,4 +237,32 @@ describe("purity", () => {
     ["a room at the rim", "packages/server/src/main.ts", "const x = Date.now();"],
     ["a test", "packages/wire/src/a.test.ts", "const x = Date.now();"],
   ])("%s is fine", (_name, path, text) => expect(problemsOf(purityProblems, { [path]: text })).toEqual([]));
+});
+
+describe("packages", () => {
+  const lock = (dependencies, more = {}) => ({ packages: { "packages/log": { dependencies }, ...more } });
+  const files = (version, packageLock) => ({
+    "packages/log/package.json": { dependencies: { zod: version } },
+    "package-lock.json": packageLock,
+  });
+
+  test("exact versions with a lock that fits are fine, an alias too", () => {
+    expect(problemsOf(packageProblems, files("4.6.7", lock({ zod: "4.6.7" })))).toEqual([]);
+    expect(problemsOf(packageProblems, files("npm:zod@4.6.7", lock({ zod: "npm:zod@4.6.7" })))).toEqual([]);
+  });
+
+  test.each([
+    ["a range", files("^4.6.7", lock({ zod: "^4.6.7" })), "not pinned exactly"],
+    ["a tag", files("latest", lock({ zod: "latest" })), "not pinned exactly"],
+    ["a lock that lags", files("4.6.7", lock({ zod: "4.6.6" })), "changed since it was made"],
+    [
+      "a host in the lock",
+      files("4.6.7", lock({ zod: "4.6.7" }, { "node_modules/zod": { resolved: "https://packages.invalid/zod.tgz" } })),
+      "names the host",
+    ],
+  ])("%s is found", (_name, tree, sentence) => {
+    const problems = problemsOf(packageProblems, tree);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(sentence);
+  });
 });

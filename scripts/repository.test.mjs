@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { layerProblems } from "./check-layers.mjs";
 import { orderProblems } from "./check-order.mjs";
+import { packageProblems } from "./check-packages.mjs";
 import { purityProblems } from "./check-pure.mjs";
 import { sizeProblems } from "./check-sizes.mjs";
 import { specProblems } from "./check-spec.mjs";
@@ -13,5 +14,6 @@ test.each([
   ["names use the glossary's words", wordProblems],
   ["files and functions fit into a reader's head", sizeProblems],
   ["nothing is ordered by an id or a clock", orderProblems],
+  ["versions are exact, and the lock fits and names no host", packageProblems],
   ["the pure rooms get the outer world passed in", purityProblems],
 ])("%s", (_name, problems) => expect(problems()).toEqual([]));
