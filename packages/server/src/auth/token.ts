@@ -1,0 +1,43 @@
+/** The token of a home: `VARVE_TOKEN`, else made once and kept in a file that only its owner can read. */
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type Fault, fault, type RandomBytes } from "@varve/protocol";
+import { newSecret } from "./secrets.ts";
+
+const shortest = 16;
+
+export async function loadToken(
+  path: string,
+  ports: { readonly given: string | undefined; readonly random: RandomBytes },
+): Promise<string | Fault> {
+  if (ports.given !== undefined) {
+    if (ports.given.length >= shortest && /^\S+$/.test(ports.given)) return ports.given;
+    return fault(
+      "bad-request",
+      `VARVE_TOKEN must have at least ${shortest} characters and no spaces.`,
+      "Nothing was started.",
+    );
+  }
+  try {
+    const kept = (await readFile(path, "utf8")).trim();
+    if (kept.length >= shortest) return kept;
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) return unreadable(path, error);
+  }
+  const token = newSecret(ports.random);
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(path, `${token}\n`, { mode: 0o600 });
+    await chmod(path, 0o600);
+    return token;
+  } catch (error) {
+    return unreadable(path, error);
+  }
+}
+
+const unreadable = (path: string, error: unknown): Fault =>
+  fault(
+    "log-unavailable",
+    `The token file ${path} cannot be read or written (${error instanceof Error ? error.message : "unknown"}).`,
+    "Give the home directory to the user that runs Varve, or name another one with --home.",
+  );
