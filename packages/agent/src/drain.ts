@@ -3,7 +3,7 @@
  *
  * `queued` messages take part; `held` ones never do, whatever their delivery: only a person's release changes that.
  */
-import type { ChunkId, Delivery, NewRow, QueuedMessage, TextData, TurnEndReason, TurnId } from "@varve/protocol";
+import type { ChunkId, NewRow, QueuedMessage, TextData, TurnEndReason, TurnId } from "@varve/protocol";
 import { byPosition } from "@varve/protocol";
 
 /** A waiting message as far as draining cares: an inbox record or a queued message of the protocol. */
@@ -63,8 +63,6 @@ export function userRow(
     by: message.by,
   };
 }
-
-export const isDelivery = (text: string): text is Delivery => text === "steer" || text === "queue" || text === "stop";
 
 function firstToSend<M extends WaitingMessage>(all: readonly M[]): readonly M[] {
   const urgent = all.filter((message) => message.delivery !== "queue");

@@ -15,8 +15,8 @@ export interface TurnLimits {
   readonly resultCharsMax: number;
   /** How long a stopped tool may take to end. Then its result is written without it. */
   readonly toolStopMs: number;
-  /** Bytes of pictures sent in one request. Older pictures beyond it are replaced by a constant text in the fold. */
-  readonly imageBytesMax: number;
+  /** Tools that run side by side; a further call of the step waits for a free place. */
+  readonly parallelCallsMax: number;
 }
 
 export const turnLimits: TurnLimits = {
@@ -28,5 +28,5 @@ export const turnLimits: TurnLimits = {
   continuesMax: 3,
   resultCharsMax: 120_000,
   toolStopMs: 5_000,
-  imageBytesMax: 24 * 1024 * 1024,
+  parallelCallsMax: 16,
 };

@@ -1,6 +1,7 @@
 /** What a turn needs of the world. Composed once per tab by its owner; tests pass fakes. */
 import type { BlobStore } from "@varve/log";
 import type { Clock, IdMaker } from "@varve/protocol";
+import type { Alarm } from "@varve/wire";
 import type { TurnLimits } from "./limits.ts";
 import type { ModelRegistry } from "./model/model.ts";
 import type { Decide, PermissionContext } from "./permission/decide-contract.ts";
@@ -21,4 +22,6 @@ export interface TurnPorts {
   readonly random?: () => number;
   /** A request that breaks its own rules ends the turn (true, in tests) or is sent with a notice (false). */
   readonly strict?: boolean;
+  /** What a fold found in the log that should not be there. Told once per request. */
+  readonly alarm?: (alarm: Alarm) => void;
 }

@@ -1,10 +1,20 @@
+/**
+ * What a restart owes to a log. Nothing "running" is read from disk: a turn without its `turn-end` row is unfinished, and
+ * that is the only test. Pure, and safe to be killed in: all of it is one transaction, and a second run of it on the rows
+ * that it made finds nothing to do.
+ */
 import type { JournaledBlock } from "@varve/log";
-import type { IdMaker, NewRow, StoredRow, TurnId } from "@varve/protocol";
+import type { IdMaker, JsonObject, NewRow, StoredRow, TurnId } from "@varve/protocol";
+import { noTurn, parseTurnId } from "@varve/protocol";
+import { rowMaker } from "./new-rows.ts";
+import { hasInk, wellFormedText } from "./text.ts";
+import { resultTexts } from "./texts.ts";
+import { isKind, openQuestion, rowsOfTurn, unansweredCalls, voidedSteps } from "./turn-rows.ts";
 
 export interface RecoverInput {
   /** All sealed rows of the tab's log, ascending. */
   readonly rows: readonly StoredRow[];
-  /** Blocks that the journal holds for this tab. */
+  /** Blocks that the journal holds for this tab and this log. */
   readonly blocks: readonly JournaledBlock[];
   readonly now: number;
   readonly ids: IdMaker;
@@ -19,6 +29,83 @@ export interface Recovery {
   readonly turnId: TurnId | null;
 }
 
-export function recover(_input: RecoverInput): Recovery {
-  throw new Error("recover is being written");
+export function recover(input: RecoverInput): Recovery {
+  const turnId = unfinishedTurn(input.rows);
+  if (turnId === null) return { rows: [], resume: "none", turnId: null };
+  const turn = rowsOfTurn(input.rows, turnId);
+  const step = Math.max(0, ...turn.map((row) => row.step));
+  const make = rowMaker({ clock: { now: () => input.now }, ids: input.ids });
+  const owed = unansweredCalls(turn);
+  const waiting = owed.filter(({ call }) => openQuestion(turn, call.callId) !== undefined);
+  const lost = owed.filter((entry) => !waiting.includes(entry));
+  const results = lost.map(({ step: at, call }) =>
+    make.result(
+      { turnId, step: at },
+      { callId: call.callId, name: call.name, result: ranText(turn, at), isError: true },
+    ),
+  );
+  // A turn that waits for an answer had finished its step: nothing of it was open but output of calls that are lost now.
+  if (waiting.length > 0) return { rows: results, resume: "waiting", turnId };
+  const partial = input.blocks.flatMap((block) => partialRow(block, { turn, turnId, now: input.now }));
+  const notice = make.system(
+    { turnId, step },
+    { kind: "notice", level: "warning", code: "restarted", text: noticeText(lost.length, partial.length) },
+  );
+  const end = make.system({ turnId, step }, { kind: "turn-end", reason: "restart" });
+  return { rows: [...partial, ...results, notice, end], resume: "none", turnId };
+}
+
+/** Calls run only once their step is finished, which its `usage` row says. */
+function ranText(turn: readonly StoredRow[], step: number): string {
+  const finished = turn.some((row) => row.step === step && isKind(row, "usage"));
+  return finished ? resultTexts.restarted : resultTexts.neverRun;
+}
+
+/** The turn of the newest row that belongs to one, unless it has ended. */
+function unfinishedTurn(rows: readonly StoredRow[]): TurnId | null {
+  const last = rows.findLast((row) => row.turnId !== noTurn);
+  return last === undefined || isKind(last, "turn-end") ? null : last.turnId;
+}
+
+/**
+ * The text that an open block had, as a row under the block's own id. Only blocks of the model: a cut call has no row, and
+ * live output of a tool is replaced by its result. Ids that were sealed already are ignored, and so are voided steps.
+ */
+function partialRow(
+  block: JournaledBlock,
+  place: { readonly turn: readonly StoredRow[]; readonly turnId: TurnId; readonly now: number },
+): readonly NewRow[] {
+  const meta = readMeta(block.meta);
+  if (meta === null || meta.turnId !== place.turnId || !hasInk(block.text)) return [];
+  if (place.turn.some((row) => row.id === block.id) || voidedSteps(place.turn).has(meta.step)) return [];
+  const base = { id: block.id, turnId: place.turnId, step: meta.step, createdAt: place.now };
+  const text = wellFormedText(block.text);
+  return meta.type === "text"
+    ? [{ ...base, role: "assistant", type: "text", data: { text, partial: true } }]
+    : [{ ...base, role: "assistant", type: "thinking", data: { text, partial: true, modelScope: meta.modelScope } }];
+}
+
+interface BlockMeta {
+  readonly turnId: TurnId;
+  readonly step: number;
+  readonly type: "text" | "thinking";
+  readonly modelScope: string;
+}
+
+/** What the owner journaled beside the block: the rest of its `chunk-open` op. Anything else than text of the model: null. */
+function readMeta(meta: JsonObject): BlockMeta | null {
+  const { turnId, step, type, role, modelScope } = meta;
+  if (typeof turnId !== "string" || typeof step !== "number" || role !== "assistant") return null;
+  if (type !== "text" && type !== "thinking") return null;
+  const turn = parseTurnId(turnId);
+  return turn === null
+    ? null
+    : { turnId: turn, step, type, modelScope: typeof modelScope === "string" ? modelScope : "" };
+}
+
+function noticeText(calls: number, partial: number): string {
+  const kept = partial > 0 ? " The text that was being written is kept as far as it had come." : "";
+  const ran =
+    calls > 0 ? " A command that was running may have run to its end or in part; it was not started again." : "";
+  return `The server was restarted while this turn ran, so the turn was ended here.${kept}${ran} Send a message to go on.`;
 }

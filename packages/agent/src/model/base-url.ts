@@ -1,0 +1,18 @@
+/** Addresses of providers as people write them, with or without `/v1`. Pure. */
+
+/** Without trailing slashes and with an API version: `/v1` is added unless the path names one already. */
+export function normalBaseUrl(text: string): string | null {
+  let url: URL;
+  try {
+    url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text.trim()) ? text.trim() : `http://${text.trim()}`);
+  } catch {
+    return null; // The caller says in words that this is no address.
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") return null;
+  const path = url.pathname.replace(/\/+$/, "");
+  const versioned = /\/v\d+[a-z0-9]*(\/|$)/.test(path) ? path : `${path}/v1`;
+  return `${url.origin}${versioned}`;
+}
+
+export const isLoopback = (baseUrl: string): boolean =>
+  /^https?:\/\/(localhost|127(\.\d+){3}|\[::1\])(:|\/|$)/i.test(baseUrl);

@@ -1,0 +1,75 @@
+/** Whether a call may run: the rules first, then a person. Applied when the call is about to run, never in the tool block. */
+import type { NewRow, ToolCallData } from "@varve/protocol";
+import { grantedBy } from "./grants.ts";
+import type { PreparedCall } from "./tools/tool.ts";
+import type { Turn } from "./turn.ts";
+import { isKind, openQuestion, rowsOfTurn } from "./turn-rows.ts";
+import { unlessAborted } from "./wait.ts";
+
+export type Permit =
+  | { readonly kind: "allowed" }
+  | { readonly kind: "denied"; readonly reason: string }
+  | { readonly kind: "stopped" };
+
+const allowed: Permit = { kind: "allowed" };
+const stopped: Permit = { kind: "stopped" };
+
+export interface Asking {
+  readonly step: number;
+  readonly call: ToolCallData;
+  readonly signal: AbortSignal;
+}
+
+export async function permit(turn: Turn, asking: Asking, prepared: PreparedCall): Promise<Permit> {
+  const { owner, ports } = turn;
+  const known = questionOf(turn, asking.call.callId, "permission");
+  if (known === undefined) {
+    const decision = ports.decide(prepared, { ...ports.permission(), granted: grantedBy(owner.rows()) });
+    if (decision.decision === "allow") return allowed;
+    if (decision.decision === "deny") return { kind: "denied", reason: decision.reason };
+  }
+  const { callId } = asking.call;
+  const asked =
+    known ??
+    turn.rows.system(
+      { turnId: turn.turnId, step: asking.step },
+      { kind: "permission", state: "asked", askId: ports.ids.chunk(), callId, subject: prepared.subject },
+    );
+  const answer = await unlessAborted(owner.ask(asked), asking.signal);
+  if (answer === null || answer === "aborted") return stopped;
+  if (!isKind(answer, "permission") || answer.data.state !== "answered") return stopped;
+  if (answer.data.verdict !== "deny") return allowed;
+  const reason = answer.data.reason?.trim() ?? "";
+  return { kind: "denied", reason: reason === "" ? "refused by the user" : reason };
+}
+
+/** Puts the `ask` tool's question and waits for the person's text; null when the call was stopped first. */
+export async function askPerson(
+  turn: Turn,
+  asking: Asking,
+  question: { readonly text: string; readonly options: readonly string[] },
+): Promise<string | null> {
+  const { callId } = asking.call;
+  const asked =
+    questionOf(turn, callId, "ask") ??
+    turn.rows.system(
+      { turnId: turn.turnId, step: asking.step },
+      {
+        kind: "ask",
+        state: "asked",
+        askId: turn.ports.ids.chunk(),
+        callId,
+        question: question.text,
+        options: [...question.options],
+      },
+    );
+  const answer = await unlessAborted(turn.owner.ask(asked), asking.signal);
+  if (answer === null || answer === "aborted" || !isKind(answer, "ask")) return null;
+  return answer.data.state === "answered" ? answer.data.answer : null;
+}
+
+/** A question that was asked before a restart is the same question now: it keeps its id. */
+function questionOf(turn: Turn, callId: string, kind: "permission" | "ask"): NewRow | undefined {
+  const open = openQuestion(rowsOfTurn(turn.owner.rows(), turn.turnId), callId);
+  return open !== undefined && isKind(open, kind) ? open : undefined;
+}

@@ -1,0 +1,26 @@
+/** Reading of a tab's surroundings, injected. No operation throws; each is bounded in time and size. */
+export interface ContextOperations {
+  /** The text up to `charsMax`; null when there is no such file or it cannot be read. */
+  readText(
+    path: string,
+    charsMax: number,
+  ): Promise<{ readonly text: string; readonly bytes: number; readonly clipped: boolean } | null>;
+  /** Names in a directory, folders with a trailing "/", sorted by UTF-16 units; null when it cannot be read. */
+  list(path: string, max: number): Promise<{ readonly names: readonly string[]; readonly more: number } | null>;
+  /** Null outside a repository, without git, or when git takes too long. */
+  repository(cwd: string): Promise<RepositoryFacts | null>;
+  /** For the note, such as "linux 6.1.0 (x64)" and "/bin/bash". */
+  readonly system: string;
+  readonly shell: string;
+}
+
+export interface RepositoryFacts {
+  /** Absolute, links resolved. */
+  readonly root: string;
+  /** From the root to the directory asked about, "" at the root, with slashes. */
+  readonly prefix: string;
+  /** Null when no branch is checked out. */
+  readonly branch: string | null;
+  /** Changed and untracked files. */
+  readonly changed: number;
+}

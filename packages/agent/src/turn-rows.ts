@@ -1,0 +1,55 @@
+/** Reading the rows of one turn. Pure. */
+import type { StoredRow, SystemData, ToolCallData, TurnId } from "@varve/protocol";
+
+export type SystemRow<K extends SystemData["kind"]> = StoredRow & {
+  readonly type: "system";
+  readonly data: Extract<SystemData, { kind: K }>;
+};
+
+export function isKind<K extends SystemData["kind"]>(row: StoredRow, kind: K): row is SystemRow<K> {
+  return row.type === "system" && row.data.kind === kind;
+}
+
+/** The rows of a turn, ascending. A turn's rows all stand behind the `turn-end` of the turn before it. */
+export function rowsOfTurn(rows: readonly StoredRow[], turnId: TurnId): readonly StoredRow[] {
+  const found: StoredRow[] = [];
+  for (let at = rows.length - 1; at >= 0; at--) {
+    const row = rows[at];
+    if (row === undefined) break;
+    if (row.turnId === turnId) found.push(row);
+    else if (isKind(row, "turn-end")) break;
+  }
+  return found.reverse();
+}
+
+export function voidedSteps(turn: readonly StoredRow[]): ReadonlySet<number> {
+  return new Set(turn.flatMap((row) => (isKind(row, "step-void") ? [row.data.step] : [])));
+}
+
+export interface StepCall {
+  readonly step: number;
+  readonly call: ToolCallData;
+}
+
+/** Calls of the turn's steps that have no result, in call order. Steps that were voided owe nothing. */
+export function unansweredCalls(turn: readonly StoredRow[]): readonly StepCall[] {
+  const voided = voidedSteps(turn);
+  const answered = new Set(turn.flatMap((row) => (row.type === "tool_result" ? [row.data.callId] : [])));
+  return turn.flatMap((row) =>
+    row.type === "tool_call" && !voided.has(row.step) && !answered.has(row.data.callId)
+      ? [{ step: row.step, call: row.data }]
+      : [],
+  );
+}
+
+/** The question about a call that a person has not answered yet. */
+export function openQuestion(
+  turn: readonly StoredRow[],
+  callId: string,
+): SystemRow<"permission"> | SystemRow<"ask"> | undefined {
+  const questions = turn.flatMap((row) => (isKind(row, "permission") || isKind(row, "ask") ? [row] : []));
+  const answered = new Set(questions.flatMap((row) => (row.data.state === "answered" ? [row.data.askId] : [])));
+  return questions.find(
+    (row) => row.data.state === "asked" && row.data.callId === callId && !answered.has(row.data.askId),
+  );
+}
