@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   assert,
+  type Effort,
   type Json,
   type JsonObject,
   type NewRow,
@@ -22,6 +23,8 @@ export interface RecordedLog {
   readonly requestPoints: readonly number[];
 }
 
+/** The recording's thinking levels in our words; `off` and unknown ones are the model's default. */
+const EFFORTS: Readonly<Record<string, Effort>> = { minimal: "low", low: "low", medium: "medium", high: "high" };
 const INTERRUPTED = "[interrupted: no result was recorded]";
 
 /** The long recorded run of `recordedDataDir()`. */
@@ -48,7 +51,7 @@ export function convertPiRecording(text: string, options: { readonly prefix?: Pr
   const writer = new RecordingWriter(options.prefix ?? defaultPrefix(lines));
   let upcoming = "";
   for (const [index, line] of lines.entries()) {
-    if (line.type === "thinking_level_change") writer.effort(stringOr(line.thinkingLevel, "off"));
+    if (line.type === "thinking_level_change") writer.effort(EFFORTS[stringOr(line.thinkingLevel, "")] ?? "default");
     const message = line.message;
     if (line.type !== "message" || !isObject(message)) continue;
     const at = Number(message.timestamp);
@@ -71,7 +74,7 @@ class RecordingWriter {
   readonly #open = new Map<string, string>();
   readonly #prefix: PrefixData;
   #turn: { readonly id: TurnId; steps: number; ended: boolean } | null = null;
-  #setting = { model: "", effort: "off" };
+  #setting: { readonly model: string; readonly effort: Effort } = { model: "", effort: "default" };
   #sealedSetting = "";
   #now = 0;
 
@@ -79,7 +82,7 @@ class RecordingWriter {
     this.#prefix = prefix;
   }
 
-  effort(effort: string): void {
+  effort(effort: Effort): void {
     this.#setting = { ...this.#setting, effort };
   }
 
