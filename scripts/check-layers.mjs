@@ -28,7 +28,7 @@ const BUILTIN = new Set(builtinModules);
 /** Imports that point the wrong way, past a package's public surface, to something undeclared, or in a circle. */
 export function layerProblems(root = ROOT) {
   const files = sources(root).filter((file) => file.room in MAY_IMPORT && file.inSource);
-  const paths = new Set(files.map((file) => file.path));
+  const byPath = new Map(files.map((file) => [file.path, file]));
   const manifests = new Map();
   const manifest = (room) => {
     if (!manifests.has(room)) manifests.set(room, readManifest(root, room));
@@ -41,7 +41,9 @@ export function layerProblems(root = ROOT) {
       if (specifier.startsWith(".")) {
         const target = posix.join(posix.dirname(file.path), specifier.replace(/\?.*$/, ""));
         if (roomOf(target) !== file.room) problems.push(`${file.path}: ${specifier} leaves the package by a path`);
-        else if (paths.has(target)) edges.set(file.path, [...(edges.get(file.path) ?? []), target]);
+        else if (byPath.get(target)?.isSuite && isProduct(file))
+          problems.push(`${file.path}: ${specifier} is there for tests only`);
+        else if (byPath.has(target)) edges.set(file.path, [...(edges.get(file.path) ?? []), target]);
       } else {
         const wrong = specifier.startsWith(SCOPE)
           ? wrongRoom(file, specifier, manifest)
@@ -54,6 +56,8 @@ export function layerProblems(root = ROOT) {
   return problems;
 }
 
+const isProduct = (file) => !file.isTest && !file.isSuite;
+
 function wrongRoom(file, specifier, manifest) {
   const [room, ...rest] = specifier.slice(SCOPE.length).split("/");
   if (!(room in MAY_IMPORT)) return `${specifier} is no package of this repository`;
@@ -61,7 +65,7 @@ function wrongRoom(file, specifier, manifest) {
   if (manifest(room)?.exports?.[key] === undefined) return `${specifier} is not among the exports of ${SCOPE}${room}`;
   if (room === file.room) return file.isTest ? undefined : `${specifier} imports its own package by name`;
   const allowed = MAY_IMPORT[file.room].includes(room);
-  if (file.isEndToEnd || (file.isTest && room === "sim")) return undefined;
+  if (file.isEndToEnd || (!isProduct(file) && room === "sim")) return undefined;
   return allowed ? undefined : `${file.room} must not import ${room} (types count too)`;
 }
 

@@ -77,6 +77,20 @@ describe("layers", () => {
     expect(problems[0]).toContain(path);
   });
 
+  test("product code that imports what is there for tests only is found, tests may", () => {
+    const files = {
+      ...ROOMS,
+      "packages/log/src/testing/rows.ts": "",
+      "packages/log/src/suite.ts": 'import { test } from "vitest";',
+      "packages/log/src/a.test.ts": 'import "./testing/rows.ts"; import "./suite.ts";',
+    };
+    expect(problemsOf(layerProblems, files)).toEqual([]);
+    const text = 'import "./testing/rows.ts"; import "./suite.ts";';
+    const problems = problemsOf(layerProblems, { ...files, "packages/log/src/a.ts": text });
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toContain("there for tests only");
+  });
+
   test("a circle of type imports inside a room is found", () => {
     const problems = problemsOf(layerProblems, {
       ...ROOMS,

@@ -9,7 +9,8 @@ const TEST_NAME = /\.test\.m?ts$|\.test\.mjs$/;
 
 /**
  * The checkout's own code as records: `path` (from the root, with `/`), `room` (the package's folder, or "bench",
- * "scripts", "bin"), `text`, `isTest`, `isEndToEnd`, `isSuite` (a file that another room's tests run), and `tree()`.
+ * "scripts", "bin"), `text`, `isTest`, `isEndToEnd`, `isSuite` (no test itself, but there for tests only: a
+ * suite that another room runs, or a file in a folder named "testing"), and `tree()`.
  */
 export function sources(root = ROOT) {
   const folders = ["packages", "bench", "scripts", "bin"].flatMap((folder) => filesBelow(join(root, folder)));
@@ -31,7 +32,7 @@ function source(path, root) {
     text,
     isTest,
     isEndToEnd: /\.e2e\.test\./.test(name),
-    isSuite: !isTest && /from\s+["']vitest["']/.test(text),
+    isSuite: !isTest && (/\/testing\//.test(name) || /from\s+["']vitest["']/.test(text)),
     tree: () => {
       tree ??= ts.createSourceFile(name, scriptOf(name, text), ts.ScriptTarget.ESNext, true, ts.ScriptKind.TS);
       return tree;
