@@ -1,0 +1,80 @@
+/** WebSocket at `/api/ws`: the gate decides at the upgrade, `ConnectionDoor` does the rest. */
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { type ErrorBody, errorStatus, isFault, limits } from "@varve/protocol";
+import { type WebSocket, WebSocketServer } from "ws";
+import { admitSocket, type GatePorts, type Knock, type Visitor } from "./auth/gate.ts";
+import { ConnectionDoor, closeCodes, type DoorPorts } from "./connection-door.ts";
+
+/** Connections at once; one more is refused. */
+const connectionsMax = 1_000;
+
+export interface WsDoor {
+  count(): number;
+  /** Says bye and closes every connection. */
+  close(): void;
+}
+
+export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: GatePorts }): WsDoor {
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: limits.commandBytesMax });
+  const doors = new Set<ConnectionDoor>();
+  server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
+    const visitor = request.url?.split("?", 1)[0] === "/api/ws" ? admitSocket(knockOf(request), ports.gate) : null;
+    if (visitor === null)
+      return refuse(duplex, { code: "unknown-route", message: "There is no socket at this address." });
+    if (isFault(visitor)) return refuse(duplex, visitor);
+    if (doors.size >= connectionsMax)
+      return refuse(duplex, { code: "shutting-down", message: "Too many connections." });
+    sockets.handleUpgrade(request, duplex, head, (socket) => serve(socket, visitor));
+  });
+
+  function serve(socket: WebSocket, visitor: Visitor): void {
+    const door = new ConnectionDoor(
+      {
+        send: (text) => socket.send(text, () => door.drained()),
+        buffered: () => socket.bufferedAmount,
+        close: (code, reason) => {
+          socket.close(code, reason);
+          // A reader that takes nothing never answers the closing handshake.
+          if (socket.bufferedAmount > 0) socket.terminate();
+        },
+      },
+      visitor,
+      ports,
+    );
+    doors.add(door);
+    socket.on("message", (data, binary) => {
+      if (binary) door.end(closeCodes.protocol, "text only");
+      else void door.received(data.toString());
+    });
+    socket.on("close", () => {
+      doors.delete(door);
+      door.closed();
+    });
+    // The close event follows; there is nothing else to do about a broken socket.
+    socket.on("error", () => socket.terminate());
+  }
+
+  return {
+    count: () => doors.size,
+    close() {
+      for (const door of doors) door.end(closeCodes.later, "shutting-down");
+      sockets.close();
+    },
+  };
+}
+
+function knockOf(request: IncomingMessage): Knock {
+  const { host, origin, authorization, cookie } = request.headers;
+  const site = request.headers["sec-fetch-site"];
+  const fetchSite = typeof site === "string" ? site : undefined;
+  return { method: "GET", host, origin, fetchSite, authorization, cookie, key: undefined };
+}
+
+function refuse(duplex: Duplex, { code, message, hint }: ErrorBody): void {
+  const body = JSON.stringify({ error: { code, message, hint } });
+  const status = errorStatus[code];
+  duplex.end(
+    `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
