@@ -23,4 +23,7 @@ export type Decision =
   /** `reason` becomes the call's error result. */
   | { readonly decision: "deny"; readonly reason: string };
 
-export type Decide = (call: Pick<PreparedCall, "effect" | "subject">, context: PermissionContext) => Decision;
+export type Decide = (
+  call: Pick<PreparedCall, "effect" | "subject" | "namesHome">,
+  context: PermissionContext,
+) => Decision;

@@ -60,6 +60,8 @@ export interface PreparedCall {
   readonly subject: PermissionSubject;
   /** Calls of one step with the same lock run one after another in call order (the real path of a file written). */
   readonly lock: string | null;
+  /** The command names `VARVE_HOME`: a person is asked each time, in every mode and whatever was allowed before. */
+  readonly namesHome?: boolean;
   readonly run: (run: ToolRun) => Promise<ToolOutcome>;
 }
 

@@ -1,0 +1,108 @@
+/** `bash`: runs a command and tells exactly what came of it. */
+import type { JsonObject } from "@varve/protocol";
+import { z } from "zod";
+import { namesHome, realRoot } from "./boundary.ts";
+import type { ToolContext } from "./context.ts";
+import { defineTool } from "./define-tool.ts";
+import { toolLimits } from "./limits.ts";
+import { count, fail, succeed, ToolFault } from "./outcome.ts";
+import { pause } from "./process-tree.ts";
+import { lineEnded, ShellTask, type TaskEnd } from "./shell-task.ts";
+import type { Tool, ToolOutcome, ToolPlace, ToolRun } from "./tool.ts";
+
+const schema = z.strictObject({
+  command: z.string().min(1).max(toolLimits.commandCharsMax),
+  timeoutMs: z.int().min(100).max(toolLimits.commandMsMax).optional(),
+  background: z.boolean().optional().describe("Start it as a job and go on"),
+});
+type Args = z.infer<typeof schema>;
+
+/** What "for this tab" allows: exactly this text in exactly this directory. */
+export const commandKey = (command: string, cwd: string): string => `${command}\nin ${cwd}`;
+
+export function bashTool(context: ToolContext): Tool {
+  return defineTool({
+    name: "bash",
+    schema,
+    prepare: async (args, place) => {
+      if (args.command.trim() === "") throw new ToolFault("The command is empty.");
+      if (args.command.includes("\0")) throw new ToolFault("A command can't hold a NUL character.");
+      const named = await namesHome(context.operations.files, place, args.command);
+      return {
+        effect: "run",
+        subject: { tool: "bash", key: commandKey(args.command, place.cwd), command: args.command },
+        lock: null,
+        ...(named ? { namesHome: true } : {}),
+        run: async (run) => {
+          await realRoot(context.operations.files, place);
+          return args.background === true
+            ? await inBackground(context, { args, place, run })
+            : await inForeground(context, { args, place, run });
+        },
+      };
+    },
+  });
+}
+
+interface Running {
+  readonly args: Args;
+  readonly place: ToolPlace;
+  readonly run: ToolRun;
+}
+
+async function inForeground(context: ToolContext, { args, place, run }: Running): Promise<ToolOutcome> {
+  const timeoutMs = args.timeoutMs ?? toolLimits.commandMsDefault;
+  const { command } = args;
+  const task = await ShellTask.start(context, { command, place, callId: run.callId, live: run.output });
+  const timer = context.operations.clock.setTimer(timeoutMs, () => void task.stop("timed out"));
+  const onAbort = () => void task.stop("stopped");
+  run.signal.addEventListener("abort", onAbort, { once: true });
+  if (run.signal.aborted) onAbort();
+  try {
+    const end = await task.ended;
+    if ((end.left ?? 0) > 0) context.memory(place.tabId).jobs.leave(task.mark, run.signal);
+    return outcomeOf(task, end, timeoutMs);
+  } finally {
+    timer.cancel();
+    run.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function outcomeOf(task: ShellTask, end: TaskEnd, timeoutMs: number): ToolOutcome {
+  const words = endWords(end, timeoutMs);
+  const left = end.left ?? 0;
+  const background = left > 0 ? [`⟨${count(left, "background process", "background processes")} still running⟩`] : [];
+  const failed = end.early !== null || end.exit.code !== 0;
+  const output = task.output();
+  const notes = [...(output === "" ? ["⟨no output⟩"] : []), ...background, ...(failed ? [`⟨${words}⟩`] : [])];
+  const text = notes.length === 0 ? output : lineEnded(output) + notes.join("\n");
+  const details: JsonObject = {
+    summary: words,
+    ...(end.exit.code === null ? {} : { exitCode: end.exit.code }),
+    ...(end.exit.signal === null ? {} : { signal: end.exit.signal }),
+    ...(left > 0 ? { background: left } : {}),
+  };
+  const bytes = task.spill();
+  const spill = bytes === null ? {} : { spill: { bytes, mediaType: "text/plain; charset=utf-8" } };
+  return failed ? { ...fail(text, details), ...spill } : succeed(text, details, spill);
+}
+
+export function endWords({ early, exit }: TaskEnd, timeoutMs: number | null): string {
+  if (early === "timed out") return `timed out after ${(timeoutMs ?? 0) / 1_000} s; its processes were ended`;
+  if (early === "stopped") return "stopped; its processes were ended";
+  return exit.signal === null ? `exit ${exit.code}` : `killed by ${exit.signal}`;
+}
+
+async function inBackground(context: ToolContext, { args, place, run }: Running): Promise<ToolOutcome> {
+  const { jobs } = context.memory(place.tabId);
+  let watched = true;
+  const live = (text: string) => {
+    if (watched) run.output(text);
+  };
+  const job = await jobs.start({ command: args.command, place, callId: run.callId, live });
+  await Promise.race([job.task.ended, pause(context.operations.clock, toolLimits.jobStartMs)]);
+  watched = false;
+  const state = job.task.running ? "running" : endWords(await job.task.ended, null);
+  const text = `${lineEnded(jobs.takeFresh(job.id))}⟨job ${job.id}: ${state}⟩`;
+  return succeed(text, { summary: `job ${job.id}: ${state}`, job: job.id });
+}

@@ -1,0 +1,154 @@
+/**
+ * The workspace's edge, by real path. A path is resolved as the system itself would do it, link by link and `..` by `..`,
+ * also past the point where nothing exists yet, so that a dangling link tells where a write through it would land.
+ * What the resolution found is checked again by `FileOperations` on the open file, so that nothing fits in between.
+ */
+import { dirname, isAbsolute, join, parse, relative, sep } from "node:path";
+import { toolLimits } from "./limits.ts";
+import { type FileFacts, type FileOperations, WorldFault } from "./operations.ts";
+import { ToolFault } from "./outcome.ts";
+import type { ToolPlace } from "./tool.ts";
+
+export type Where =
+  /** In the workspace. */
+  | "inside"
+  /** A spill file of this very tab: may be read like the workspace. */
+  | "spill"
+  /** Anywhere else: only with a person's permission. */
+  | "outside";
+
+export interface Located {
+  readonly real: string;
+  /** How results name it: relative to the workspace where it is inside, else the real path. */
+  readonly shown: string;
+  readonly where: Where;
+  /** Null when nothing is there. */
+  readonly facts: FileFacts | null;
+  /** The workspace's real root. */
+  readonly root: string;
+}
+
+/** True for `root` itself and all below it. */
+export function within(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+/** The real path and what is there. Nothing has to exist; a loop of links fails with ELOOP. */
+export async function resolveReal(
+  files: FileOperations,
+  absolute: string,
+): Promise<{ readonly real: string; readonly facts: FileFacts | null }> {
+  const { root } = parse(absolute);
+  const waiting = partsOf(absolute.slice(root.length));
+  let current = root;
+  let facts = await files.facts(current);
+  let links = 0;
+  for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+    if (part === "..") {
+      current = dirname(current);
+      facts = await files.facts(current);
+      continue;
+    }
+    const next = join(current, part);
+    const found = facts === null ? null : await files.facts(next);
+    if (found?.kind !== "link") {
+      if (found !== null && found.kind !== "directory" && waiting.length > 0) throw new WorldFault("ENOTDIR", absolute);
+      current = next;
+      facts = found;
+      continue;
+    }
+    links += 1;
+    if (links > toolLimits.linksMax) throw new WorldFault("ELOOP", absolute);
+    const target = await files.readLink(next);
+    const from = isAbsolute(target) ? parse(target).root : "";
+    waiting.unshift(...partsOf(target.slice(from.length)));
+    if (from !== "") {
+      current = from;
+      facts = await files.facts(current);
+    }
+  }
+  return { real: facts === null ? current : await files.canonical(current), facts };
+}
+
+const partsOf = (path: string): string[] => path.split(sep).filter((part) => part !== "" && part !== ".");
+
+/** The workspace's real root; a vanished one is said in words. */
+export async function realRoot(files: FileOperations, place: ToolPlace): Promise<string> {
+  const { real, facts } = await resolveReal(files, place.cwd);
+  if (facts?.kind !== "directory") throw new ToolFault(goneWords(place.cwd));
+  return real;
+}
+
+export const goneWords = (cwd: string): string =>
+  `The working directory ${cwd} does not exist any more. Nothing was done.`;
+
+/** Where a path argument leads. Throws what the model is to be told. */
+export async function locate(files: FileOperations, place: ToolPlace, path: string): Promise<Located> {
+  if (path.includes("\0")) throw new ToolFault("A path can't hold a NUL character.");
+  if (path.length > toolLimits.pathCharsMax) throw new ToolFault("The path is too long.");
+  const root = await realRoot(files, place);
+  const { real, facts } = await resolveReal(files, absoluteOf(files, path, root));
+  await refuseDenied(files, place, real);
+  const where = within(root, real) ? "inside" : within(files.spillFolder(place.tabId), real) ? "spill" : "outside";
+  return { real, facts, where, root, shown: where === "inside" ? relative(root, real) || "." : real };
+}
+
+function absoluteOf(files: FileOperations, path: string, root: string): string {
+  if (isAbsolute(path)) return path;
+  if (path === "~" || path.startsWith("~/")) return files.userHome + path.slice(1);
+  // Joined as text: `join` would fold `link/..` without looking where the link leads.
+  return root + sep + path;
+}
+
+async function refuseDenied(files: FileOperations, place: ToolPlace, real: string): Promise<void> {
+  const home = await resolveReal(files, place.home);
+  if (within(home.real, real)) {
+    throw new ToolFault(`${real} belongs to Varve's own state, which no tool may touch in any mode.`);
+  }
+  if (files.deniedRoots.some((root) => within(root, real))) {
+    throw new ToolFault(`${real} belongs to the server's own process, which no tool may touch in any mode.`);
+  }
+}
+
+/** Real paths that a search below `root` must leave out, relative to it. */
+export async function deniedBelow(files: FileOperations, place: ToolPlace, root: string): Promise<readonly string[]> {
+  const home = await resolveReal(files, place.home);
+  return [home.real, ...files.deniedRoots].filter((path) => within(root, path)).map((path) => relative(root, path));
+}
+
+/** Files whose change runs something later (hooks, settings of git and Varve): a write there counts as running. */
+export function isGuarded(located: Located): boolean {
+  const parts = relative(located.root, located.real).split(sep);
+  return parts.some((part) => part.toLowerCase() === ".git" || part.toLowerCase() === ".varve");
+}
+
+/**
+ * Whether a command's text names `VARVE_HOME`, in the spellings that a person or model would write. This is a trip wire
+ * for a question, not a wall: a shell without a sandbox can reach all that its user can.
+ */
+export async function namesHome(files: FileOperations, place: ToolPlace, command: string): Promise<boolean> {
+  const text = command.replace(/["'\\]/g, "");
+  if (/VARVE_HOME/.test(text)) return true;
+  const home = (await resolveReal(files, place.home)).real;
+  const names = new Set([place.home, home]);
+  const userHome = (await resolveReal(files, files.userHome)).real;
+  if (within(userHome, home) && home !== userHome) {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own spelling of the variable.
+    for (const start of ["~", "$HOME", "${HOME}"]) names.add(`${start}/${relative(userHome, home)}`);
+  }
+  const fromPlace = relative(place.cwd, home);
+  if (fromPlace !== "") names.add(fromPlace);
+  const last = parse(home).base;
+  if (last.startsWith(".")) names.add(last);
+  return [...names].some((name) => containsPath(text, name));
+}
+
+/** `name` as a whole path or the start of one, not as a part of a longer name. */
+function containsPath(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
+    const before = text[at - 1] ?? " ";
+    const after = text[at + name.length] ?? " ";
+    if (!/[\w.-]/.test(before) && !/[\w.-]/.test(after)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,114 @@
+/** A tab's background commands, by small numbers, and what its foreground commands left running. */
+import type { ToolContext } from "./context.ts";
+import { toolLimits } from "./limits.ts";
+import { cutStart, ToolFault } from "./outcome.ts";
+import { endTree } from "./process-tree.ts";
+import { ShellTask, type TaskEnd, type TaskStart } from "./shell-task.ts";
+
+export interface Job {
+  readonly id: string;
+  readonly command: string;
+  readonly task: ShellTask;
+  /** Set when it ended. */
+  readonly end: TaskEnd | null;
+}
+
+interface KeptJob extends Job {
+  end: TaskEnd | null;
+  fresh: string;
+  missed: number;
+}
+
+export class JobTable {
+  readonly #context: ToolContext;
+  readonly #jobs = new Map<string, KeptJob>();
+  /** Marks of processes that outlive their call. */
+  readonly #left = new Set<string>();
+  #started = 0;
+  #closed = false;
+
+  constructor(context: ToolContext) {
+    this.#context = context;
+  }
+
+  async start(start: TaskStart): Promise<Job> {
+    const running = [...this.#jobs.values()].filter(({ end }) => end === null).length;
+    if (running >= toolLimits.jobsRunningMax) {
+      throw new ToolFault(`${running} jobs are running, which is the most. Stop one or wait for it first.`);
+    }
+    this.#started += 1;
+    const id = String(this.#started);
+    let early = "";
+    let job: KeptJob | null = null;
+    const task = await ShellTask.start(this.#context, {
+      ...start,
+      final: (text) => {
+        if (job === null) early += text;
+        else keepFresh(job, text);
+      },
+    });
+    job = { id, command: start.command, task, end: null, fresh: early, missed: 0 };
+    if (this.#closed) await task.stop("stopped");
+    this.#jobs.set(id, job);
+    void this.#watch(job);
+    return job;
+  }
+
+  list(): readonly Job[] {
+    return [...this.#jobs.values()];
+  }
+
+  get(id: string): Job {
+    const job = this.#jobs.get(id);
+    if (job !== undefined) return job;
+    const known = [...this.#jobs.keys()].join(", ");
+    throw new ToolFault(known === "" ? `There is no job ${id}.` : `There is no job ${id}. There are: ${known}.`);
+  }
+
+  /** Output since the last look. */
+  takeFresh(id: string): string {
+    const job = this.#jobs.get(id);
+    if (job === undefined) return "";
+    if (job.task.binary) return job.task.output();
+    const text = job.missed > 0 ? `⟨${job.missed} characters left out⟩\n${job.fresh}` : job.fresh;
+    job.fresh = "";
+    job.missed = 0;
+    return text;
+  }
+
+  /** A foreground command ended and left processes: they end with the turn that started them, or with the tab. */
+  leave(mark: string, signal: AbortSignal): void {
+    this.#left.add(mark);
+    const end = () => void this.#endLeft(mark);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const jobs = [...this.#jobs.values()];
+    await Promise.all([
+      ...jobs.map(({ task }) => task.stop("stopped")),
+      ...[...this.#left].map((mark) => this.#endLeft(mark)),
+    ]);
+    await Promise.all(jobs.map(({ task }) => task.ended));
+  }
+
+  async #endLeft(mark: string): Promise<void> {
+    await endTree(this.#context.operations, mark, null);
+    this.#left.delete(mark);
+  }
+
+  async #watch(job: KeptJob): Promise<void> {
+    job.end = await job.task.ended;
+    if ((job.end.left ?? 0) > 0) this.#left.add(job.task.mark);
+    const ended = [...this.#jobs.values()].filter(({ end }) => end !== null);
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - toolLimits.jobsEndedMax))) this.#jobs.delete(id);
+  }
+}
+
+function keepFresh(job: KeptJob, text: string): void {
+  const whole = job.fresh + text;
+  job.fresh = cutStart(whole, toolLimits.outputCharsMax);
+  job.missed += whole.length - job.fresh.length;
+}

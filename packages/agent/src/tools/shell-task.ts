@@ -1,0 +1,156 @@
+/**
+ * One command from start to end, for `bash` in the foreground and for jobs. It ends when its shell exits, also if processes
+ * that it left behind still hold the output; what they write later is read and thrown away, so that they live on.
+ */
+import { goneWords } from "./boundary.ts";
+import type { ToolContext } from "./context.ts";
+import { toolLimits } from "./limits.ts";
+import type { ShellExit, ShellProcess } from "./operations.ts";
+import { WorldFault } from "./operations.ts";
+import { count, ToolFault } from "./outcome.ts";
+import { OutputKeeper } from "./output-keeper.ts";
+import { endTree, living, pause } from "./process-tree.ts";
+import { childEnvironment } from "./shell-env.ts";
+import { TerminalText } from "./terminal-text.ts";
+import type { ToolPlace } from "./tool.ts";
+
+export type EarlyEnd = "timed out" | "stopped";
+
+export interface TaskEnd {
+  readonly exit: ShellExit;
+  readonly early: EarlyEnd | null;
+  /** Processes that live on after the shell; null where the system can't tell. */
+  readonly left: number | null;
+}
+
+export interface TaskStart {
+  readonly command: string;
+  readonly place: ToolPlace;
+  /** Names the spill file. */
+  readonly callId: string;
+  /** Gets all output as it comes, for a person: sequences removed, carriage returns still in it. */
+  readonly live: (text: string) => void;
+  /** Gets all output as final text. */
+  readonly final?: (text: string) => void;
+}
+
+export class ShellTask {
+  readonly mark: string;
+  readonly ended: Promise<TaskEnd>;
+  readonly #context: ToolContext;
+  readonly #start: TaskStart;
+  readonly #shell: ShellProcess;
+  readonly #terminal = new TerminalText();
+  readonly #keeper: OutputKeeper;
+  #early: EarlyEnd | null = null;
+  #ending: Promise<void> | null = null;
+  #heard = 0;
+  #exited = false;
+  #running = true;
+
+  private constructor(context: ToolContext, start: TaskStart, given: { shell: ShellProcess; mark: string }) {
+    this.#context = context;
+    this.#start = start;
+    this.#shell = given.shell;
+    this.mark = given.mark;
+    const name = start.callId.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+    this.#keeper = new OutputKeeper(() => context.operations.files.spill(start.place.tabId, name));
+    this.#shell.onBytes((bytes) => this.#hear(bytes));
+    this.ended = this.#end();
+  }
+
+  static async start(context: ToolContext, start: TaskStart): Promise<ShellTask> {
+    const { files, processes } = context.operations;
+    const { cwd, home } = start.place;
+    const facts = await files.facts(cwd);
+    if (facts === null) throw new ToolFault(goneWords(cwd));
+    const mark = `${homeMark(home)}.${processes.newMark()}`;
+    const env = childEnvironment(processes.environment(), start.place, mark);
+    try {
+      const shell = await processes.startShell({ command: start.command, cwd, env });
+      return new ShellTask(context, start, { shell, mark });
+    } catch (thrown) {
+      if (thrown instanceof WorldFault && thrown.code === "ENOENT") throw new ToolFault(goneWords(cwd));
+      throw thrown;
+    }
+  }
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /** Ends everything of the command. The first reason counts. */
+  stop(reason: EarlyEnd): Promise<void> {
+    // After the shell's exit a time-out comes too late to be true, and what was left running is not its business.
+    if (this.#exited && reason === "timed out") return Promise.resolve();
+    if (!this.#exited) this.#early ??= reason;
+    this.#ending ??= endTree(this.#context.operations, this.mark, this.#shell);
+    return this.#ending;
+  }
+
+  /** What the model is told of the output so far. */
+  output(): string {
+    if (this.#terminal.binary) return `⟨binary output, ${count(this.#terminal.bytes, "byte")}⟩`;
+    const text = this.#keeper.text();
+    return this.#terminal.invalid ? `${lineEnded(text)}⟨non-UTF-8 output: some bytes are shown as \ufffd⟩` : text;
+  }
+
+  get binary(): boolean {
+    return this.#terminal.binary;
+  }
+
+  spill(): Uint8Array | null {
+    return this.#terminal.binary ? null : this.#keeper.spill();
+  }
+
+  #hear(bytes: Uint8Array): void {
+    this.#heard += 1;
+    this.#take(this.#terminal.push(bytes));
+  }
+
+  #take({ live, text }: { readonly live: string; readonly text: string }): void {
+    if (live !== "") this.#start.live(live);
+    if (text === "") return;
+    this.#start.final?.(text);
+    this.#keeper.append(text);
+  }
+
+  async #end(): Promise<TaskEnd> {
+    const exit = await this.#shell.exited;
+    this.#exited = true;
+    if (this.#ending !== null) await this.#ending;
+    await this.#drain();
+    this.#shell.onBytes(null);
+    this.#take(this.#terminal.end());
+    this.#keeper.close();
+    this.#running = false;
+    const left = await living(this.#context.operations.processes, this.mark);
+    return { exit, early: this.#early, left: left?.length ?? null };
+  }
+
+  /** What the shell wrote is in the pipe when it exits; who still writes after that is not waited for. */
+  async #drain(): Promise<void> {
+    let closed = false;
+    const onClosed = this.#shell.closed.then(() => {
+      closed = true;
+    });
+    const { clock } = this.#context.operations;
+    const { drainMs, drainQuietMs } = toolLimits;
+    for (let waited = 0; waited < drainMs && !closed; waited += drainQuietMs) {
+      const before = this.#heard;
+      await Promise.race([onClosed, pause(clock, drainQuietMs)]);
+      if (this.#heard === before) return;
+    }
+  }
+}
+
+export const lineEnded = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
+
+/** Marks of one home begin alike, so that a server finds what an earlier one of the same home left behind. */
+export function homeMark(home: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(home)) {
+    hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
+  }
+  return hash.toString(16).padStart(16, "0");
+}
