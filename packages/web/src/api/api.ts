@@ -1,0 +1,136 @@
+/**
+ * The REST routes that the page uses, typed. The server serves this page's own build, so bodies are trusted to have the
+ * shapes of the protocol: `decode` is the one place where an unknown body becomes a typed one.
+ */
+import type {
+  BlobHash,
+  Credential,
+  LogChunk,
+  ModelsBody,
+  NewCredential,
+  NewTabBody,
+  TabId,
+  TabPatch,
+  TabRecord,
+} from "@varve/protocol";
+import type { Http, Method, Result, UploadedBlob } from "./http.ts";
+
+export interface SignInBody {
+  readonly key: string;
+  readonly build: string;
+}
+export interface MeBody {
+  readonly signedIn: boolean;
+  readonly build: string;
+}
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly path: string;
+  readonly git: boolean;
+}
+export interface DirectoryBody {
+  readonly path: string;
+  readonly parent: string | null;
+  readonly entries: readonly DirectoryEntry[];
+  readonly recent: readonly string[];
+}
+export interface LocalServer {
+  readonly kind: string;
+  readonly baseUrl: string;
+  readonly models: readonly string[];
+}
+export interface SettingsBody {
+  readonly paths: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+export interface LogEntry {
+  readonly logId: string;
+  readonly tail: number;
+  readonly createdAt: number;
+  readonly current: boolean;
+}
+
+export class Api {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  signIn(code: string): Promise<Result<SignInBody>> {
+    return this.#call("POST", "/sign-in", { code });
+  }
+  me(): Promise<Result<MeBody>> {
+    return this.#call("GET", "/me");
+  }
+  newTab(body: NewTabBody): Promise<Result<TabRecord>> {
+    return this.#call("POST", "/tabs", body);
+  }
+  changeTab(id: TabId, patch: TabPatch): Promise<Result<TabRecord>> {
+    return this.#call("PATCH", `/tabs/${id}`, patch);
+  }
+  trashTab(id: TabId): Promise<Result<unknown>> {
+    return this.#call("DELETE", `/tabs/${id}`);
+  }
+  forkTab(id: TabId, seq: number): Promise<Result<TabRecord>> {
+    return this.#call("POST", `/tabs/${id}/fork`, { seq });
+  }
+  clearTab(id: TabId): Promise<Result<unknown>> {
+    return this.#call("POST", `/tabs/${id}/clear`, {});
+  }
+  resend(
+    id: TabId,
+    body: { readonly seq: number; readonly id: string; readonly text: string },
+  ): Promise<Result<unknown>> {
+    return this.#call("POST", `/tabs/${id}/resend`, body);
+  }
+  async logs(id: TabId): Promise<Result<readonly LogEntry[]>> {
+    const result = await this.#call<{ readonly logs: readonly LogEntry[] }>("GET", `/tabs/${id}/logs`);
+    return result.ok ? { ok: true, body: result.body.logs } : result;
+  }
+  pointToLog(id: TabId, logId: string): Promise<Result<unknown>> {
+    return this.#call("POST", `/tabs/${id}/log`, { logId });
+  }
+  wholeRow(id: TabId, seq: number): Promise<Result<LogChunk>> {
+    return this.#call("GET", `/tabs/${id}/chunks/${seq}`);
+  }
+  models(): Promise<Result<ModelsBody>> {
+    return this.#call("GET", "/models");
+  }
+  async credentials(): Promise<Result<readonly Credential[]>> {
+    const result = await this.#call<{ readonly credentials: readonly Credential[] }>("GET", "/credentials");
+    return result.ok ? { ok: true, body: result.body.credentials } : result;
+  }
+  addCredential(body: NewCredential): Promise<Result<Credential>> {
+    return this.#call("POST", "/credentials", body);
+  }
+  removeCredential(id: string): Promise<Result<unknown>> {
+    return this.#call("DELETE", `/credentials/${encodeURIComponent(id)}`);
+  }
+  async localServers(): Promise<Result<readonly LocalServer[]>> {
+    const result = await this.#call<{ readonly servers: readonly LocalServer[] }>("GET", "/local-servers");
+    return result.ok ? { ok: true, body: result.body.servers } : result;
+  }
+  directory(path: string | null): Promise<Result<DirectoryBody>> {
+    return this.#call("GET", path === null ? "/directories" : `/directories?path=${encodeURIComponent(path)}`);
+  }
+  settings(): Promise<Result<SettingsBody>> {
+    return this.#call("GET", "/settings");
+  }
+  changeSettings(values: Readonly<Record<string, unknown>>): Promise<Result<SettingsBody>> {
+    return this.#call("PATCH", "/settings", values);
+  }
+  async upload(bytes: Blob): Promise<Result<UploadedBlob>> {
+    return decode(await this.#http.upload("/blobs", bytes));
+  }
+  blob(hash: BlobHash): Promise<Result<Blob>> {
+    return this.#http.download(`/blobs/${hash}`);
+  }
+
+  async #call<T>(method: Method, path: string, body?: unknown): Promise<Result<T>> {
+    return decode(await this.#http.json(method, path, body));
+  }
+}
+
+// The server that serves this page is of the same build: its bodies have the protocol's shapes.
+const decode = <T>(result: Result<unknown>): Result<T> => (result.ok ? { ok: true, body: result.body as T } : result);

@@ -1,0 +1,78 @@
+import type { Http, Method, Result } from "../api/http.ts";
+
+/** Answers from a table, for development. */
+export class FakeHttp implements Http {
+  readonly #demoOnly: boolean;
+  constructor(demoOnly: boolean) {
+    this.#demoOnly = demoOnly;
+  }
+
+  async json(method: Method, path: string): Promise<Result<unknown>> {
+    const body = this.#answer(method, path);
+    return body === undefined
+      ? {
+          ok: false,
+          error: { code: "credential-refused", message: "The provider refused this key.", hint: "Nothing was kept." },
+        }
+      : { ok: true, body };
+  }
+  async upload(): Promise<Result<unknown>> {
+    return { ok: true, body: { blob: "a".repeat(64), mediaType: "image/png", size: 1 } };
+  }
+  async download(): Promise<Result<Blob>> {
+    return { ok: true, body: new Blob([picture], { type: "image/svg+xml" }) };
+  }
+
+  #answer(method: Method, path: string): unknown {
+    if (method === "GET" && path === "/me") return { signedIn: true, build: "dev" };
+    if (path === "/models") return this.#models();
+    if (path === "/credentials" && method === "GET") return { credentials: this.#demoOnly ? [] : credentials };
+    if (path === "/local-servers") return { servers: this.#demoOnly ? servers : [] };
+    if (path.startsWith("/directories")) return directory;
+    if (path === "/settings")
+      return { paths: { home: "/home/mika/.varve", token: "/home/mika/.varve/token" }, values: {} };
+    if (path.endsWith("/logs")) return { logs: [{ logId: "log-main", tail: 32, createdAt: 0, current: true }] };
+    return method === "PATCH" ? {} : undefined;
+  }
+
+  #models(): unknown {
+    const demo = {
+      id: "demo/demo",
+      label: "Demo",
+      provider: "demo",
+      available: true,
+      note: "Scripted, no AI.",
+      contextTokens: null,
+    };
+    const opus = {
+      id: "anthropic/claude-opus-4-8",
+      label: "Claude Opus 4.8",
+      provider: "anthropic",
+      available: true,
+      contextTokens: 200_000,
+    };
+    return {
+      models: this.#demoOnly ? [demo] : [opus, demo],
+      default: this.#demoOnly ? demo.id : opus.id,
+      demoOnly: this.#demoOnly,
+      recognised: this.#demoOnly
+        ? []
+        : [{ provider: "openai", note: "OPENAI_API_KEY was found; models of OpenAI come with the next release." }],
+    };
+  }
+}
+
+const picture =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"><rect width="300" height="300" fill="#89a"/></svg>';
+const credentials = [
+  { id: "anthropic", provider: "anthropic", baseUrl: null, keyHint: "x3Fa", source: "environment" },
+  { id: "openai", provider: "openai", baseUrl: null, keyHint: "9d21", source: "stored" },
+];
+const servers = [{ kind: "ollama", baseUrl: "http://127.0.0.1:11434", models: ["qwen3-coder:30b", "gemma4:12b"] }];
+const names = ["envfile", "garden-planner", "notes", "radio", "site", "sediment", "weather-station-with-a-long-name"];
+const directory = {
+  path: "/home/mika/code",
+  parent: "/home/mika",
+  entries: names.map((name, i) => ({ name, path: `/home/mika/code/${name}`, git: i % 2 === 0 })),
+  recent: ["/home/mika/code/envfile", "/home/mika/code/garden-planner"],
+};

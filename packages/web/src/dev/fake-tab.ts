@@ -1,0 +1,147 @@
+/** A tab that lives in the page: accepts all acts at once and streams an answer. Only for development. */
+import type { OpenView, PendingMessage, TabHandle, TabSnapshot } from "@varve/client";
+import type { Clock, LogChunk, QueuedMessage, TabId, TabStatus, Wait } from "@varve/protocol";
+import { parseLogId } from "@varve/protocol";
+import { ANSWER, chunkId, known, turnId } from "./fake-rows.ts";
+
+export interface FakeScene {
+  readonly rows: readonly LogChunk[];
+  readonly open?: readonly OpenView[];
+  readonly queue?: readonly QueuedMessage[];
+  readonly pending?: readonly PendingMessage[];
+  readonly status?: Partial<TabStatus>;
+  readonly outputs?: TabSnapshot["outputs"];
+}
+
+const idle: TabStatus = { state: "idle", turnId: null, step: 0, waits: [], lastSealed: null };
+
+export class FakeTab implements TabHandle {
+  readonly tabId: TabId;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<() => void>();
+  #now: TabSnapshot;
+  #next = 0;
+
+  constructor(tabId: TabId, clock: Clock, scene: FakeScene) {
+    this.tabId = tabId;
+    this.#clock = clock;
+    const tail = scene.rows.length;
+    this.#now = {
+      tabId,
+      logId: known(parseLogId(`log-${tabId}`)),
+      rows: scene.rows,
+      open: scene.open ?? [],
+      queue: scene.queue ?? [],
+      pending: scene.pending ?? [],
+      outputs: scene.outputs ?? new Map(),
+      status: { ...idle, lastSealed: scene.rows.at(-1)?.turnId ?? null, ...scene.status },
+      window: { lo: tail === 0 ? 0 : 1, hi: tail, tail, attached: true, unread: 0, paging: null },
+      ready: true,
+      lost: [],
+    };
+  }
+
+  snapshot(): TabSnapshot {
+    return this.#now;
+  }
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+  send(message: { readonly text: string; readonly delivery?: "steer" | "queue" | "stop" }) {
+    const id = chunkId(`mine-${this.#next++}`);
+    const { state } = this.#now.status;
+    if (state === "running" || state === "waiting") {
+      const place = { version: 1, position: this.#next, state: "queued", by: "me", at: this.#clock.now() } as const;
+      const waiting = { id, ...place, delivery: message.delivery ?? "steer", data: { text: message.text } };
+      this.#change({ queue: [...this.#now.queue, waiting] });
+      return id;
+    }
+    const turn = turnId(`turn-${id}`);
+    this.#seal({ role: "user", type: "text", data: { text: message.text } }, { id, turn });
+    this.#change({ status: { ...this.#now.status, state: "running", turnId: turn } });
+    this.#stream(turn, 0);
+    return id;
+  }
+  resend = () => undefined;
+  forget = (id: string) => this.#change({ pending: this.#now.pending.filter((one) => one.id !== id) });
+  edit = (id: string, text: string) => this.#patch(id, { data: { text } });
+  setDelivery = (id: string, delivery: QueuedMessage["delivery"]) => this.#patch(id, { delivery });
+  hold = (id: string) => this.#patch(id, { state: "held" });
+  release = (id: string) => this.#patch(id, { state: "queued" });
+  async move() {
+    return null;
+  }
+  async cancel(id: string) {
+    this.#change({ queue: this.#now.queue.filter((one) => one.id !== id) });
+    return null;
+  }
+  async stop() {
+    this.#change({ status: { ...this.#now.status, state: "idle", turnId: null, waits: [] }, open: [] });
+    return null;
+  }
+  async answer(askId: string) {
+    const wait = this.#now.status.waits.find((one: Wait) => one.askId === askId);
+    if (wait) {
+      const said = { kind: "permission", state: "answered", askId: wait.askId, callId: wait.callId } as const;
+      const turn = this.#now.status.turnId ?? turnId("");
+      this.#seal({ role: "system", type: "system", data: { ...said, verdict: "once", by: "me" } }, { turn });
+    }
+    this.#change({ status: { ...this.#now.status, state: "running", waits: [] } });
+    return null;
+  }
+  pageOlder = async () => undefined;
+  pageNewer = async () => undefined;
+  toEnd = async () => undefined;
+  focus = () => undefined;
+  seen = () => undefined;
+  close = () => undefined;
+
+  #change(part: Partial<TabSnapshot>): void {
+    this.#now = { ...this.#now, ...part };
+    for (const listener of this.#listeners) listener();
+  }
+  async #patch(id: string, part: Partial<QueuedMessage>) {
+    this.#change({ queue: this.#now.queue.map((one) => (one.id === id ? { ...one, ...part } : one)) });
+    return null;
+  }
+  #seal(
+    what:
+      | Pick<Extract<LogChunk, { type: "text" }>, "role" | "type" | "data">
+      | Pick<Extract<LogChunk, { type: "system" }>, "role" | "type" | "data">,
+    place: { readonly id?: LogChunk["id"]; readonly turn: LogChunk["turnId"] },
+  ): void {
+    const seq = this.#now.rows.length + 1;
+    const base = {
+      id: place.id ?? chunkId(`s-${this.#next++}`),
+      seq,
+      term: 1,
+      tabId: this.tabId,
+      turnId: place.turn,
+      step: 0,
+    };
+    const row: LogChunk = { ...base, createdAt: this.#clock.now(), ...what };
+    const window = { ...this.#now.window, lo: 1, hi: seq, tail: seq };
+    this.#change({ rows: [...this.#now.rows, row], window });
+  }
+  #stream(turn: LogChunk["turnId"], length: number): void {
+    const id = chunkId(`answer-${turn}`);
+    if (this.#now.status.state !== "running") return;
+    if (length >= ANSWER.length) {
+      this.#change({ open: [], status: { ...this.#now.status, state: "idle", turnId: null, lastSealed: turn } });
+      this.#seal({ role: "assistant", type: "text", data: { text: ANSWER } }, { id, turn });
+      return;
+    }
+    const base = {
+      id,
+      turnId: turn,
+      step: 0,
+      index: 0,
+      role: "assistant",
+      type: "text",
+      at: this.#clock.now(),
+    } as const;
+    this.#change({ open: [{ ...base, text: ANSWER.slice(0, length) }] });
+    this.#clock.setTimer(40, () => this.#stream(turn, length + 9));
+  }
+}

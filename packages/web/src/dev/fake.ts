@@ -1,0 +1,225 @@
+/** A stand-in for the server, so that the page can be looked at without one: `?fake` in the development build. */
+import type { ConnectionState, SyncClient, TabHandle } from "@varve/client";
+import { browserClock } from "@varve/client/browser";
+import type { QueuedMessage, TabId, TabRecord } from "@varve/protocol";
+import { parseLogId, parseTabId } from "@varve/protocol";
+import { Api } from "../api/api.ts";
+import { Access } from "../state/access.svelte.ts";
+import type { AppPorts } from "../state/app.svelte.ts";
+import { Drafts } from "../state/drafts.ts";
+import { Router } from "../state/route.svelte.ts";
+import { FakeHttp } from "./fake-http.ts";
+import { chunkId, failedRows, known, longRows, mainRows, RowWriter, turnId } from "./fake-rows.ts";
+import { type FakeScene, FakeTab } from "./fake-tab.ts";
+
+const tabId = (text: string): TabId => known(parseTabId(text));
+const hour = 3_600_000;
+
+export function fakePorts(): AppPorts {
+  const query = new URLSearchParams(location.search);
+  const first = query.has("first");
+  const api = new Api(new FakeHttp(first || query.has("demo")));
+  const signedIn = query.has("signedout") ? null : "key";
+  const access = new Access(api, { read: async () => signedIn, write: async () => undefined });
+  return {
+    api,
+    access,
+    router: new Router(window),
+    drafts: new Drafts(null),
+    clock: browserClock,
+    newId: () => "made-up",
+    connect: () => new FakeSync(first, query.has("offline")),
+    reload: () => location.reload(),
+  };
+}
+
+class FakeSync implements SyncClient {
+  readonly #first: boolean;
+  readonly #offline: boolean;
+  readonly #open = new Map<TabId, FakeTab>();
+
+  constructor(first: boolean, offline: boolean) {
+    this.#first = first;
+    this.#offline = offline;
+  }
+
+  connection(): ConnectionState {
+    return this.#offline ? { kind: "waiting", attempt: 3, retryAt: browserClock.now() + 8000 } : { kind: "live" };
+  }
+  tabs(): readonly TabRecord[] {
+    return this.#first ? [] : records();
+  }
+  onChange(): () => void {
+    return () => undefined;
+  }
+  open(id: TabId): TabHandle {
+    const tab = this.#open.get(id) ?? new FakeTab(id, browserClock, scene(id));
+    this.#open.set(id, tab);
+    return tab;
+  }
+  probe(): void {}
+  close(): void {}
+}
+
+function records(): readonly TabRecord[] {
+  const now = browserClock.now();
+  const base = {
+    cwd: "/home/mika/code/envfile",
+    model: "demo/demo",
+    effort: "default",
+    permissions: "ask",
+    parentId: null,
+    logId: known(parseLogId("log")),
+    tail: 33,
+    state: "idle",
+    waits: 0,
+    queued: 0,
+    seen: 33,
+    updatedAt: now,
+    trashedAt: null,
+  } as const;
+  const real = { ...base, model: "anthropic/claude-opus-4-8" } as const;
+  return [
+    { ...base, id: tabId("main"), title: "List the TODO comments and fix the first", createdAt: now },
+    {
+      ...real,
+      id: tabId("asks"),
+      title: "Set up the release script",
+      createdAt: now - hour,
+      state: "waiting",
+      waits: 1,
+    },
+    {
+      ...real,
+      id: tabId("runs"),
+      title: "Find the slow query",
+      createdAt: now - 2 * hour,
+      state: "running",
+      queued: 2,
+    },
+    {
+      ...real,
+      id: tabId("failed"),
+      title: "Why does the build fail?",
+      createdAt: now - 3 * hour,
+      state: "error",
+      cwd: "/home/mika/code/site",
+    },
+    { ...real, id: tabId("long"), title: "A long one", createdAt: now - 4 * hour, tail: 180, seen: 20 },
+    { ...base, id: tabId("empty"), title: "", createdAt: now - 5 * hour, tail: 0, seen: 0 },
+    { ...base, id: tabId("old"), title: "An old one", createdAt: 1, trashedAt: now - hour },
+  ];
+}
+
+function scene(id: TabId): FakeScene {
+  const at = browserClock.now() - hour;
+  switch (String(id)) {
+    case "main":
+      return { rows: mainRows(id, at) };
+    case "asks":
+      return asking(id, at);
+    case "runs":
+      return running(id, at);
+    case "failed":
+      return { rows: failedRows(id, at), status: { state: "error", lastSealed: turnId("turn-b") } };
+    case "long":
+      return { rows: longRows(id, at) };
+    default:
+      return { rows: [] };
+  }
+}
+
+function asking(id: TabId, at: number): FakeScene {
+  const w = new RowWriter(id, at);
+  const turn = "ask-turn";
+  w.user("Write a release script and run it once as a dry run", { turn });
+  w.say("I have written `scripts/release.sh`. Now I would like to try it without publishing anything.", { turn });
+  w.call("p1", "bash", { command: "bash scripts/release.sh --dry-run 2>&1 | tee release.log" }, { turn, step: 1 });
+  const command = "bash scripts/release.sh --dry-run 2>&1 | tee release.log";
+  const subject = { tool: "bash", key: command, command };
+  w.system({ kind: "permission", state: "asked", askId: chunkId("q1"), callId: "p1", subject }, { turn, step: 1 });
+  const waits = [{ askId: chunkId("q1"), kind: "permission", callId: "p1" }] as const;
+  return { rows: w.rows, status: { state: "waiting", turnId: turnId(turn), step: 1, waits: [...waits] } };
+}
+
+function running(id: TabId, at: number): FakeScene {
+  const w = new RowWriter(id, at);
+  const turn = "run-turn";
+  w.user("Find out why the report query is slow. A screenshot of the plan is attached.", { turn });
+  w.think("Start the benchmark, then look at the plan.", { turn });
+  w.call(
+    "t1",
+    "todo",
+    {
+      items: [
+        { text: "Measure", status: "done" },
+        { text: "Read the plan", status: "active" },
+        { text: "Propose an index", status: "open" },
+      ],
+    },
+    { turn },
+  );
+  w.result(
+    {
+      callId: "t1",
+      name: "todo",
+      result: "kept",
+      isError: false,
+      details: {
+        items: [
+          { text: "Measure", status: "done" },
+          { text: "Read the plan", status: "active" },
+          { text: "Propose an index", status: "open" },
+        ],
+      },
+    },
+    { turn },
+  );
+  w.call("b1", "bash", { command: "npm run bench -- report" }, { turn, step: 1 });
+  const output = Array.from({ length: 14 }, (_, i) => `sample ${i + 1}: ${(840 + i * 3.7).toFixed(1)} ms`).join("\n");
+  const live = {
+    id: chunkId("live"),
+    turnId: turnId(turn),
+    step: 1,
+    index: 0,
+    role: "tool",
+    type: "tool_result",
+    callId: "b1",
+    at,
+    text: output,
+  } as const;
+  const waiting = (n: number, part: Partial<QueuedMessage>): QueuedMessage => ({
+    id: chunkId(`w${n}`),
+    version: 1,
+    position: n,
+    state: "queued",
+    delivery: "steer",
+    data: { text: "" },
+    by: "me",
+    at,
+    ...part,
+  });
+  return {
+    rows: w.rows,
+    open: [live],
+    queue: [
+      waiting(1, { data: { text: "Leave the schema alone, only add indexes." } }),
+      waiting(2, {
+        delivery: "queue",
+        state: "held",
+        data: { text: "Then write down what you found in docs/performance.md, with the numbers before and after." },
+      }),
+    ],
+    pending: [
+      {
+        id: chunkId("pend"),
+        text: "And use the production snapshot.",
+        attachments: [],
+        delivery: "steer",
+        at,
+        state: "waiting",
+      },
+    ],
+    status: { state: "running", turnId: turnId(turn), step: 1 },
+  };
+}

@@ -1,0 +1,29 @@
+import type { ConnectionState } from "@varve/client";
+import { unreachable } from "@varve/protocol";
+
+export type ConnectionAct = "retry" | "sign-in" | "reload";
+
+/** What the line about the connection says and offers; null while all is well. A first attempt that is quick says nothing. */
+export function connectionText(
+  state: ConnectionState,
+  now: number,
+): { readonly text: string; readonly act: ConnectionAct | null } | null {
+  switch (state.kind) {
+    case "live":
+    case "closed":
+      return null;
+    case "connecting":
+      return state.attempt === 0 ? null : { text: "Connecting…", act: null };
+    case "waiting": {
+      const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
+      const when = seconds === 0 ? "now" : `in ${seconds} s`;
+      return { text: `No connection to the server. Trying again ${when}. What you send is kept.`, act: "retry" };
+    }
+    case "refused":
+      return state.code === "unauthorized"
+        ? { text: "This browser is no longer signed in.", act: "sign-in" }
+        : { text: "The server has another version than this page.", act: "reload" };
+    default:
+      return unreachable(state);
+  }
+}

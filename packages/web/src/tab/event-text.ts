@@ -1,0 +1,75 @@
+/** What the quiet lines between messages say. */
+import type { ErrorData, LogChunk, TurnEndReason } from "@varve/protocol";
+
+export type EventLevel = "info" | "warning" | "error";
+export interface EventText {
+  readonly level: EventLevel;
+  readonly text: string;
+  readonly detail?: string;
+}
+
+const TURN_ENDS: Readonly<Record<TurnEndReason, EventText>> = {
+  done: { level: "info", text: "Done." },
+  stopped: { level: "info", text: "Stopped. What was written up to here is kept." },
+  deadline: { level: "warning", text: "The time for this turn ran out. What was written up to here is kept." },
+  error: { level: "error", text: "This turn ended with an error." },
+  restart: {
+    level: "warning",
+    text: "The server restarted in the middle of this turn.",
+    detail: "A command that was running may have run, in part or whole; it is not run again.",
+  },
+};
+
+/** Null for rows that have no line of their own. */
+export function eventText(row: LogChunk): EventText | null {
+  if (row.type === "error") return { level: "error", text: row.data.message, ...detail(row.data.hint) };
+  if (row.type !== "system") return null;
+  const { data } = row;
+  switch (data.kind) {
+    case "notice":
+      return { level: data.level, text: data.text };
+    case "turn-end":
+      return TURN_ENDS[data.reason];
+    case "step-void":
+      return {
+        level: "info",
+        text: "The attempt above was broken off and is not part of the log that the model sees.",
+        detail: data.reason,
+      };
+    case "compaction":
+      return {
+        level: "info",
+        text: "Older messages were summarised for the model. They are all still here.",
+        detail: data.summary,
+      };
+    case "compaction-undo":
+      return { level: "info", text: "The summary was undone." };
+    case "config-reload":
+    case "snapshot":
+    case "context-changed":
+      return { level: "info", text: data.text };
+    case "model-changed":
+      return { level: "info", text: `From here on: ${data.model}.` };
+    default:
+      return null;
+  }
+}
+
+export type WayOn = "settings" | "retry";
+
+const KEY_CODES: ReadonlySet<string> = new Set([
+  "unauthorized",
+  "credential-refused",
+  "unknown-credential",
+  "model-unavailable",
+  "unknown-model",
+]);
+
+/** What to offer under an error: a key or model that does not work is a matter for the settings. */
+export function wayOn(error: ErrorData): WayOn {
+  const refusedKey = error.statusCode === 401 || error.statusCode === 403;
+  return refusedKey || (error.code !== undefined && KEY_CODES.has(error.code)) ? "settings" : "retry";
+}
+
+const detail = (text: string | undefined): { detail: string } | Record<string, never> =>
+  text === undefined ? {} : { detail: text };
