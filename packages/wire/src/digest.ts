@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Json } from "@varve/protocol";
 import { isList } from "./well-formed.ts";
 
 /** Lower-case hex SHA-256 of a text's UTF-8 bytes. */
-export const sha256 = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+export const sha256 = (text: string): string => hash("sha256", text, "hex");
 
 /** JSON with the keys of every object in ascending order of UTF-16 units: equal values give equal texts. */
 export function canonicalJson(value: Json): string {

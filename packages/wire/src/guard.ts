@@ -22,23 +22,31 @@ export type GuardVerdict =
 
 /** `model` is the name that `request` rows carry. Other models have chains of their own. */
 export function previousRequest(rows: readonly StoredRow[], model: string): PreviousRequest | null {
-  let restartedBy: PreviousRequest["restartedBy"] = null;
+  const behind: Restart[] = [];
   for (let index = rows.length - 1; index >= 0; index--) {
     const row = rows[index];
     if (row?.type !== "system") continue;
-    const { data, seq } = row;
-    if (data.kind === "request" && data.model === model) return { seq, tailHash: data.tailHash, restartedBy };
-    restartedBy ??= isRestart(data.kind) ? { kind: data.kind, seq } : null;
+    const { data, seq, turnId, step } = row;
+    if (data.kind === "request" && data.model === model) {
+      // A voided attempt stands behind its own request, which never held it: that explains nothing.
+      const isOwn = (one: Restart) => one.kind === "step-void" && one.turnId === turnId && one.step >= step;
+      const restart = behind.find((one) => !isOwn(one));
+      const restartedBy = restart === undefined ? null : { kind: restart.kind, seq: restart.seq };
+      return { seq, tailHash: data.tailHash, restartedBy };
+    }
+    if (data.kind === "step-void") behind.push({ kind: data.kind, seq, turnId: data.turnId, step: data.step });
+    else if (isRestart(data.kind)) behind.push({ kind: data.kind, seq, turnId, step });
   }
   return null;
 }
 
-const restartKinds: ReadonlySet<string> = new Set<RestartKind>([
-  "prefix",
-  "compaction",
-  "compaction-undo",
-  "step-void",
-]);
+interface Restart {
+  readonly kind: RestartKind;
+  readonly seq: number;
+  readonly turnId: string;
+  readonly step: number;
+}
+const restartKinds: ReadonlySet<string> = new Set<RestartKind>(["prefix", "compaction", "compaction-undo"]);
 const isRestart = (kind: string): kind is RestartKind => restartKinds.has(kind);
 
 export interface GuardInput {

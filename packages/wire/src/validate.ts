@@ -119,7 +119,7 @@ class Check {
     const isText = typeof input === "string" && this.#profile.callInput === "text" && parseArguments(input).verbatim;
     const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
     if (!isText && !isObject) this.#add("input-not-object", index, id);
-    if (!JSON.stringify(input).isWellFormed()) this.#add("ill-formed-text", index, id);
+    if (!isWellFormedInside(input)) this.#add("ill-formed-text", index, id);
   }
 
   #output({ output }: ResultPart, index: number): void {
@@ -144,4 +144,11 @@ class Check {
   #add(code: ViolationCode, messageIndex: number, detail: string): void {
     this.violations.push({ code, messageIndex, detail });
   }
+}
+
+/** Not by its JSON text, where half an emoji hides behind an escape. Arguments are of bounded depth. */
+function isWellFormedInside(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormedInside(inner));
 }
