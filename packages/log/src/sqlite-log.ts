@@ -124,9 +124,8 @@ export class SqliteLog implements Log {
     return checkStore(this.store);
   }
   async close() {
-    this.store.transactions.end();
+    this.store.transactions.end(this.#home.database);
     this.journal.close();
-    this.#home.database.close();
     this.#home.lock.close();
   }
 

@@ -268,7 +268,7 @@ export function describeLogs(open: OpenLog): void {
       const { log } = opened;
       let claim = await claimed(log);
       await write(log, claim, ["a"]);
-      for (let again = 0; again < segmentsMax + 5; again++) {
+      for (let again = 0; again < 12; again++) {
         const target = { kind: "child", logId: ids.log(), parentId: claim.logId, parentSeq: 1 } as const;
         sound(await log.point(claim, target, startMs));
         claim = await claimOf(log, claim.tabId);

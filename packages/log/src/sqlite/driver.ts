@@ -22,6 +22,12 @@ export interface Database {
   readonly path: string;
   exec(sql: string): void;
   prepare(sql: string): Statement;
+  /**
+   * Before the `close` of a sound file: brings everything into the one file. One engine keeps a file open behind its
+   * `close` until the garbage collector has found every statement; by then the folder may hold another database, whose
+   * write-ahead log it would take for its own. So none is left to it.
+   */
+  settle(): void;
   close(): void;
 }
 
@@ -106,7 +112,7 @@ async function importBuiltin(): Promise<EngineModule> {
 
 function asEngine(name: string, module: EngineModule): Engine {
   const open = (path: string, options: { readonly readOnly?: boolean } = {}): Database =>
-    new OpenDatabase(path, new module.DatabaseSync(path, { readOnly: options.readOnly ?? false }));
+    new OpenDatabase(path, new module.DatabaseSync(path, { readOnly: options.readOnly ?? false }), name);
   const memory = open(":memory:");
   const version = memory.prepare("SELECT sqlite_version() AS version").get()?.version;
   memory.close();
@@ -117,9 +123,14 @@ class OpenDatabase implements Database {
   readonly path: string;
   readonly #raw: RawDatabase;
   #isOpen = true;
-  constructor(path: string, raw: RawDatabase) {
+  readonly #closesWhole: boolean;
+  constructor(path: string, raw: RawDatabase, engine: string) {
     this.path = path;
     this.#raw = raw;
+    this.#closesWhole = engine === "node:sqlite";
+  }
+  settle(): void {
+    if (this.#isOpen && !this.#closesWhole) this.#raw.exec("PRAGMA journal_mode = DELETE");
   }
   exec(sql: string): void {
     this.#raw.exec(sql);
@@ -129,8 +140,9 @@ class OpenDatabase implements Database {
   }
   /** Closing twice is fine. */
   close(): void {
-    if (this.#isOpen) this.#raw.close();
+    if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#raw.close();
   }
 }
 

@@ -65,7 +65,7 @@ export function lockHome(engine: Engine, paths: HomePaths): Database | Fault {
   let database: Database | null = null;
   try {
     database = engine.open(paths.lock);
-    database.exec("PRAGMA busy_timeout = 0");
+    database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
     return database;
   } catch (error) {

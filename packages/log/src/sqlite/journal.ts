@@ -89,9 +89,11 @@ export class SqliteJournal implements FileJournal {
   }
 
   close(): void {
+    const open = this.#open;
+    if (open !== null) this.#attempt(undefined, () => open.database.settle());
     this.#isClosed = true;
-    this.#open?.database.close();
     this.#open = null;
+    open?.database.close();
   }
 
   /** A home without a journal has no open blocks: nothing is made just to read it. */

@@ -65,10 +65,12 @@ export class Transactions {
     return this.#stop;
   }
 
-  /** After it every read and write answers that the log is closed. */
-  end(): void {
+  /** After it every read and write answers that the log is closed. A damaged file is left as it is. */
+  end(database: Database): void {
+    if (this.#stop === null) this.read(() => database.settle());
     this.#isEnded = true;
     this.#stop = closed();
+    database.close();
   }
 
   #undo(): void {
