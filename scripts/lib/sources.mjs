@@ -13,6 +13,15 @@ const TEST_NAME = /\.test\.m?ts$|\.test\.mjs$/;
  * suite that another room runs, or a file in a folder named "testing"), and `tree()`.
  */
 export function sources(root = ROOT) {
+  if (root !== ROOT) return readSources(root);
+  ownSources ??= readSources(root);
+  return ownSources;
+}
+
+/** All checks of one run look at the same reading, and parse each file once. */
+let ownSources;
+
+function readSources(root) {
   const folders = ["packages", "bench", "scripts", "bin"].flatMap((folder) => filesBelow(join(root, folder)));
   return folders.filter((path) => CODE.test(path)).map((path) => source(path, root));
 }
