@@ -5,6 +5,8 @@ import { place, sources, walk } from "./lib/sources.mjs";
 
 /** Names that say what something is or when it was made, never where it belongs. */
 const IDENTITY = /(^|[a-z])(Id|Ids)$|^(id|ids|createdAt|created_at)$/;
+/** Names that people choose, and that a list may well be sorted by. */
+const CHOSEN_BY_PEOPLE = new Set(["keyId", "modelId"]);
 const SQL_ORDER = /\border\s+by\s+(?:\w+\.)?(id|created_at)\b/i;
 const RELATIONS = new Set([
   ts.SyntaxKind.LessThanToken,
@@ -64,7 +66,8 @@ function subtracted(comparator) {
 function identityName(node) {
   if (node === undefined) return undefined;
   const name = ts.isPropertyAccessExpression(node) ? node.name.text : ts.isIdentifier(node) ? node.text : undefined;
-  return name !== undefined && IDENTITY.test(name) ? name : undefined;
+  if (name === undefined || CHOSEN_BY_PEOPLE.has(name)) return undefined;
+  return IDENTITY.test(name) ? name : undefined;
 }
 
 runAsProgram(import.meta.url, orderProblems);

@@ -16,7 +16,11 @@ export const PURE = [
   { room: "protocol", forbidden: [...CLOCK, ...TIMERS, ...CHANCE, ...WORLD] },
   { room: "wire", forbidden: [...CLOCK, ...TIMERS, ...CHANCE, ...WORLD] },
   { room: "client", except: /\/adapters\//, forbidden: [...CLOCK, ...TIMERS, ...CHANCE, ...WORLD] },
-  { room: "agent", except: /\/rim\/|\/operations\/|\/tools\/node-[\w-]+\.ts$/, forbidden: [...CLOCK, ...TIMERS, ...CHANCE] },
+  {
+    room: "agent",
+    except: /\/rim\/|\/operations\/|\/tools\/node-[\w-]+\.ts$/,
+    forbidden: [...CLOCK, ...TIMERS, ...CHANCE],
+  },
   { room: "server", only: /\/workspace\/|\/(tab-actor|hub)[\w-]*\.ts$/, forbidden: [...CLOCK, ...TIMERS, ...CHANCE] },
 ];
 

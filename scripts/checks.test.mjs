@@ -216,6 +216,7 @@ describe("order", () => {
 
   test.each([
     ["equality", "packages/log/src/a.ts", "a.id === b.id"],
+    ["a name that people choose", "packages/log/src/a.ts", "a.keyId < b.keyId"],
     ["seq", "packages/log/src/a.ts", "rows.sort((a, b) => a.seq - b.seq)"],
     ["widths and other words that end alike", "packages/log/src/a.ts", "grid < valid"],
     ["SQL by seq", "packages/log/src/a.ts", '"SELECT id FROM chunks WHERE id = ? ORDER BY log_id, seq"'],
