@@ -47,6 +47,8 @@ export const errorStatus = {
   "empty-conversation": 400,
   "steps-exhausted": 400,
   "disk-full": 507,
+  /** The server cannot listen where it was told to. */
+  "address-unavailable": 503,
   "log-unavailable": 503,
   "log-damaged": 500,
   "log-fenced": 503,
