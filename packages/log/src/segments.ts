@@ -21,6 +21,9 @@ export const segmentsMax = 1000;
 
 export const rootSegments = (logId: LogId): readonly Segment[] => [{ source: logId, lo: 1, hi: Infinity }];
 
+/** The last seq that a log shares with its parent; 0 without one. */
+export const forkPoint = (segments: readonly Segment[]): number => (segments.at(-1)?.lo ?? 1) - 1;
+
 /** Null when the child would have more than `segmentsMax`. */
 export function childSegments(parent: readonly Segment[], child: LogId, parentSeq: number): readonly Segment[] | null {
   const shared = parent

@@ -1,16 +1,16 @@
 /** The one place where rows are inserted. Everything here runs inside one transaction that `commitBatch` opens. */
-import type { ChunkId, Fault, NewRow, StoredRow } from "@varve/protocol";
+import type { ChunkId, Fault, NewRow, StoredRow, TabId } from "@varve/protocol";
 import { assert, isFault } from "@varve/protocol";
 import { applyInboxWrite } from "../inbox-rule.ts";
-import type { Batch, CommitOutcome, Fence, InboxRecord, InboxWrite, TabEntry } from "../log.ts";
+import type { Batch, CommitOutcome, Fence, InboxRecord, InboxWrite, TabChange } from "../log.ts";
 import { idTaken } from "../refusals.ts";
 import { callIdOf, dataText, messageText, type RowFrame, rowOf } from "../row-text.ts";
-import type { Segment } from "../segments.ts";
+import { forkPoint, type Segment } from "../segments.ts";
 import { plainText } from "../well-formed.ts";
-import { messageIn, number, tabIn } from "./decode.ts";
+import { messageIn, number } from "./decode.ts";
 import { resultProblem } from "./result-check.ts";
 import type { Store } from "./store.ts";
-import { saveTabChange } from "./tabs.ts";
+import { readTab, saveTabChange } from "./tabs.ts";
 import { kept, type Outcome, undone } from "./transaction.ts";
 
 type Refusal = Extract<CommitOutcome, { kind: "refused" }>;
@@ -30,38 +30,52 @@ interface Work {
 }
 
 function writeBatch(store: Store, fence: Fence, { batch, texts }: Work): Outcome<CommitOutcome> {
-  const reserved = store.sql.reserve.get(batch.rows.length, fence.tabId, fence.term, fence.logId);
-  if (reserved === undefined) return undone({ kind: "fenced" });
-  const tab = tabIn(reserved);
-  const writer = new BatchWriter(store, tab, batch);
+  const found = store.sql.fencedTail.get(fence.tabId, fence.term, fence.logId);
+  if (found === undefined) return undone({ kind: "fenced" });
+  const segments = store.segmentsOf(fence.logId);
+  assert(segments !== null, `the tab ${fence.tabId} points to a log that is not there`);
+  const tail = typeof found.tail === "number" ? found.tail : forkPoint(segments);
+  const writer = new BatchWriter(store, { fence, segments, tail }, batch);
   const problem = writer.insertRows(texts) ?? writer.writeInbox();
   if (problem !== null) return undone(problem);
-  if (batch.tab !== undefined) saveTabChange(store, tab, batch.tab);
-  return kept({ kind: "committed", rows: writer.rows, tail: tab.tail, inbox: writer.touched() });
+  if (batch.tab !== undefined) changeWrittenTab(store, fence.tabId, batch.tab);
+  return kept({ kind: "committed", rows: writer.rows, tail: tail + texts.length, inbox: writer.touched() });
+}
+
+function changeWrittenTab(store: Store, id: TabId, change: TabChange): void {
+  const tab = readTab(store, id);
+  assert(tab !== null, `the tab ${id} passed its fence and is not there`);
+  saveTabChange(store, tab, change);
+}
+
+interface WritePlace {
+  readonly fence: Fence;
+  readonly segments: readonly Segment[];
+  /** Before the batch. */
+  readonly tail: number;
 }
 
 class BatchWriter {
   readonly rows: StoredRow[] = [];
   readonly #store: Store;
-  readonly #tab: TabEntry;
-  readonly #inbox: readonly InboxWrite[];
-  readonly #newRows: readonly NewRow[];
+  readonly #fence: Fence;
   readonly #segments: readonly Segment[];
+  readonly #tail: number;
+  readonly #newRows: readonly NewRow[];
+  readonly #inbox: readonly InboxWrite[];
 
-  constructor(store: Store, tab: TabEntry, batch: Batch) {
+  constructor(store: Store, place: WritePlace, batch: Batch) {
     this.#store = store;
-    this.#tab = tab;
-    this.#inbox = batch.inbox ?? [];
+    this.#fence = place.fence;
+    this.#segments = place.segments;
+    this.#tail = place.tail;
     this.#newRows = batch.rows;
-    const segments = store.segmentsOf(tab.logId);
-    assert(segments !== null, `the tab ${tab.id} points to a log that is not there`);
-    this.#segments = segments;
+    this.#inbox = batch.inbox ?? [];
   }
 
   insertRows(texts: readonly string[]): Refusal | null {
-    const first = this.#tab.tail - this.#newRows.length + 1;
     for (const [at, row] of this.#newRows.entries()) {
-      const problem = this.#insertRow(row, texts[at] ?? "", first + at);
+      const problem = this.#insertRow(row, texts[at] ?? "", this.#tail + at + 1);
       if (problem !== null) return problem;
     }
     return null;
@@ -91,29 +105,41 @@ class BatchWriter {
     }
     const by = row.by === undefined ? {} : { by: plainText(row.by) };
     // The frame of a row is the row without its data; the union of row types is lost in the spread.
-    const frame = { ...row, ...by, seq, term: this.#tab.term } as RowFrame;
+    const frame = { ...row, ...by, seq, term: this.#fence.term } as RowFrame;
     const { id, turnId, step, role, type, createdAt } = row;
-    const place = [this.#tab.logId, seq, id, frame.term] as const;
-    this.#store.sql.insertChunk.run(...place, turnId, step, role, type, text, createdAt, frame.by, call);
+    const place = [this.#fence.logId, seq, id, frame.term] as const;
+    const inserted = this.#store.sql.insertChunk.run(
+      ...place,
+      turnId,
+      step,
+      role,
+      type,
+      text,
+      createdAt,
+      frame.by,
+      call,
+    );
+    if (inserted === 0) return refusal(idTaken(id), this.#ownMessage(row));
     this.rows.push(rowOf(frame, text));
     return null;
   }
 
-  /** An id stands once in a log, counting what it shares, and no user row takes the id of another tab's message. */
+  /** No user row takes the id of another tab's message, and no row that of a shared one; the insert sees to the own. */
   #idProblem(row: NewRow): Refusal | null {
-    if (row.role === "user") {
-      const message = this.#message(row.id);
-      if (message !== null && message.tabId !== this.#tab.id) return refusal(idTaken(row.id));
-      const settled = message === null || this.#inbox.some((write) => write.id === row.id);
-      if (this.#isRow(row.id)) return refusal(idTaken(row.id), message ?? undefined);
-      assert(settled, `the row ${row.id} is sealed, yet its message would go on waiting`);
-      return null;
-    }
-    return this.#isRow(row.id) ? refusal(idTaken(row.id)) : null;
+    const message = row.role === "user" ? this.#message(row.id) : null;
+    if (message !== null && message.tabId !== this.#fence.tabId) return refusal(idTaken(row.id));
+    if (this.#isRow(row.id, this.#segments.slice(0, -1))) return refusal(idTaken(row.id), message ?? undefined);
+    if (message === null || this.#inbox.some((write) => write.id === row.id)) return null;
+    assert(this.#isRow(row.id), `the row ${row.id} is sealed, yet its message would go on waiting`);
+    return refusal(idTaken(row.id), message);
   }
 
-  #isRow(id: ChunkId): boolean {
-    return this.#segments.some(({ source, lo, hi }) => {
+  #ownMessage(row: NewRow): InboxRecord | undefined {
+    return row.role === "user" ? (this.#message(row.id) ?? undefined) : undefined;
+  }
+
+  #isRow(id: ChunkId, segments = this.#segments): boolean {
+    return segments.some(({ source, lo, hi }) => {
       const found = this.#store.sql.seqOfId.get(source, id);
       return found !== undefined && number(found, "seq") >= lo && number(found, "seq") <= hi;
     });
@@ -122,13 +148,13 @@ class BatchWriter {
   #view(write: InboxWrite) {
     const { sql } = this.#store;
     const sealed = this.rows.find((row) => row.id === write.id);
-    const last = sql.lastPosition.get(this.#tab.id)?.position;
+    const last = sql.lastPosition.get(this.#fence.tabId)?.position;
     return {
-      tabId: this.#tab.id,
+      tabId: this.#fence.tabId,
       current: this.#message(write.id),
-      place: sealed === undefined ? null : { logId: this.#tab.logId, seq: sealed.seq },
+      place: sealed === undefined ? null : { logId: this.#fence.logId, seq: sealed.seq },
       isRow: sealed === undefined && write.write === "accept" && this.#isRow(write.id),
-      waiting: Number(sql.countWaiting.get(this.#tab.id)?.waiting ?? 0),
+      waiting: Number(sql.countWaiting.get(this.#fence.tabId)?.waiting ?? 0),
       lastPosition: Number(last ?? 0),
     };
   }

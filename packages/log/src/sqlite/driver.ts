@@ -1,6 +1,6 @@
 /**
  * The one door to the SQLite engine. Two engines speak the same API; what differs between them, and what is a trap in
- * either (booleans, undefined, integers beyond 32 bits, rows without a prototype), is made equal here and nowhere else.
+ * either (booleans, undefined, whole numbers, rows without a prototype), is made equal here and nowhere else.
  */
 import { isBuiltin } from "node:module";
 import process from "node:process";
@@ -146,23 +146,24 @@ class OpenDatabase implements Database {
   }
 }
 
+const bound = (values: readonly SqlValue[]): Bound[] => values.map(bindable);
+
 const statementOf = (raw: RawStatement): Statement => ({
-  run: (...values) => Number(raw.run(...values.map(bindable)).changes),
-  get: (...values) => rowOrNothing(raw.get(...values.map(bindable))),
-  all: (...values) => raw.all(...values.map(bindable)).map(plainRow),
-  iterate: (...values) => plainRows(raw.iterate(...values.map(bindable))),
+  run: (...values) => Number(raw.run(...bound(values)).changes),
+  get: (...values) => rowOrNothing(raw.get(...bound(values))),
+  all: (...values) => raw.all(...bound(values)).map(plainRow),
+  iterate: (...values) => plainRows(raw.iterate(...bound(values))),
 });
 
 function* plainRows(rows: Iterable<unknown>): Iterable<SqlRow> {
   for (const row of rows) yield plainRow(row);
 }
 
-/** What both engines bind alike. An integer beyond 32 bits goes as a bigint: one of them would store it as a float. */
+/** What both engines bind alike. A whole number goes as a bigint: as a number, either would store some of them as floats. */
 export function bindable(value: SqlValue): Bound {
   if (value === undefined || value === null) return null;
-  if (typeof value === "boolean") return value ? 1 : 0;
-  if (typeof value === "number" && Number.isSafeInteger(value) && Math.abs(value) > 0x7fffffff) return BigInt(value);
-  return value;
+  if (typeof value === "boolean") return value ? 1n : 0n;
+  return Number.isSafeInteger(value) ? BigInt(Number(value)) : value;
 }
 
 const rowOrNothing = (row: unknown): SqlRow | undefined =>

@@ -1,8 +1,11 @@
 /** Every statement of the log by name, prepared once. Columns are listed, so that a later migration may add some. */
 import type { Database, Statement } from "./driver.ts";
 
-const tabColumns =
-  "id, title, cwd, model, effort, permissions, parent_id, log_id, tail, term, seen, created_at, updated_at, trashed_at";
+const keptTabColumns =
+  "id, title, cwd, model, effort, permissions, parent_id, log_id, term, seen, created_at, updated_at, trashed_at";
+/** The tail of a tab is that of its log: its last row, or where it was forked when it has none of its own. */
+const tabColumns = `${keptTabColumns}, coalesce((SELECT max(seq) FROM chunks WHERE chunks.log_id = tabs.log_id),
+  (SELECT parent_seq FROM logs WHERE logs.id = tabs.log_id)) AS tail`;
 const frameColumns = "id, seq, term, turn_id, step, role, type, created_at, by, data_json";
 const messageColumns = "id, tab_id, position, version, state, delivery, data_json, by, at, sealed_log_id, sealed_seq";
 
@@ -10,13 +13,14 @@ const texts = {
   // Tabs and their logs.
   tabs: `SELECT ${tabColumns} FROM tabs ORDER BY n`,
   tab: `SELECT ${tabColumns} FROM tabs WHERE id = ?`,
-  insertTab: `INSERT INTO tabs (${tabColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertTab: `INSERT INTO tabs (${keptTabColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   changeTab: `UPDATE tabs SET title = ?, cwd = ?, model = ?, effort = ?, permissions = ?, seen = ?, updated_at = ?,
     trashed_at = ? WHERE id = ?`,
-  claim: `UPDATE tabs SET term = max(term + 1, ?) WHERE id = ? RETURNING ${tabColumns}`,
-  /** The fence and the seqs, in one statement: no row back means that somebody else owns the tab. */
-  reserve: `UPDATE tabs SET tail = tail + ? WHERE id = ? AND term = ? AND log_id = ? RETURNING ${tabColumns}`,
-  pointTab: "UPDATE tabs SET log_id = ?, tail = ?, term = ? WHERE id = ?",
+  claim: "UPDATE tabs SET term = max(term + 1, ?) WHERE id = ?",
+  /** The fence, and where the batch goes on. No row: somebody else owns the tab. In the transaction that inserts. */
+  fencedTail: `SELECT (SELECT max(seq) FROM chunks WHERE chunks.log_id = tabs.log_id) AS tail FROM tabs
+    WHERE id = ? AND term = ? AND log_id = ?`,
+  pointTab: "UPDATE tabs SET log_id = ?, term = ? WHERE id = ?",
   deleteTab: "DELETE FROM tabs WHERE id = ?",
   log: "SELECT id, parent_id, parent_seq, created_at FROM logs WHERE id = ?",
   insertLog: "INSERT INTO logs (id, parent_id, parent_seq, created_at) VALUES (?, ?, ?, ?)",
@@ -33,7 +37,7 @@ const texts = {
   // Rows. A segment of a log is one source and a range of seqs.
   ownTail: "SELECT max(seq) AS tail FROM chunks WHERE log_id = ?",
   insertChunk: `INSERT INTO chunks (log_id, seq, id, term, turn_id, step, role, type, data_json, created_at, by, call_id)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (log_id, id) DO NOTHING`,
   rowsUp: `SELECT ${frameColumns} FROM chunks WHERE log_id = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
   rowsDown: `SELECT ${frameColumns} FROM chunks WHERE log_id = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?`,
   rowAt: `SELECT ${frameColumns} FROM chunks WHERE log_id = ? AND seq = ?`,

@@ -47,9 +47,9 @@ export function saveTabChange(store: Store, tab: TabEntry, change: TabChange): T
 
 export function claimTab(store: Store, id: TabId, nowMs: number): Claim | Fault | null {
   return store.transactions.write<Claim | null>(() => {
-    const row = store.sql.claim.get(Math.trunc(nowMs), id);
-    if (row === undefined) return undone(null);
-    const tab = tabIn(row);
+    store.sql.claim.run(Math.trunc(nowMs), id);
+    const tab = readTab(store, id);
+    if (tab === null) return undone(null);
     const { logId, term, tail } = tab;
     const waiting = store.sql.waiting.all(id).map(messageIn);
     return kept({ tabId: id, logId, term, tail, tab, waiting });
@@ -66,7 +66,7 @@ export function pointTab(store: Store, fence: Fence, to: { target: LogTarget; no
     if (isFault(place)) return undone(place);
     if (target.kind !== "earlier") store.sql.insertTabLog.run(tab.id, target.logId);
     const term = nextTerm(Math.max(tab.term, place.term), nowMs);
-    store.sql.pointTab.run(target.logId, place.tail, term, tab.id);
+    store.sql.pointTab.run(target.logId, term, tab.id);
     return kept({ ...tab, logId: target.logId, tail: place.tail, term });
   });
 }
@@ -86,7 +86,7 @@ function writeOrForget(store: Store, work: () => Outcome<TabEntry | Fault>): Tab
 }
 
 function insertTab(store: Store, tab: TabEntry): void {
-  const { id, title, cwd, model, effort, permissions, parentId, logId, tail, term, seen } = tab;
+  const { id, title, cwd, model, effort, permissions, parentId, logId, term, seen } = tab;
   const times = [tab.createdAt, tab.updatedAt, tab.trashedAt] as const;
-  store.sql.insertTab.run(id, title, cwd, model, effort, permissions, parentId, logId, tail, term, seen, ...times);
+  store.sql.insertTab.run(id, title, cwd, model, effort, permissions, parentId, logId, term, seen, ...times);
 }

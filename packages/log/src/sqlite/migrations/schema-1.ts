@@ -1,7 +1,8 @@
 /**
  * Schema 1. Chunks are append-only by trigger: an UPDATE always fails, a DELETE fails outside a purge. Tables that came
  * from the ancestor keep its shapes, so that a database of it can be taken over as it stands; what they lack (base
- * addresses of keys) has a table of its own.
+ * addresses of keys) has a table of its own. A tab's tail is not stored: the rows say it, and so a commit writes one page
+ * less.
  */
 export const schema1 = `
 CREATE TABLE logs (
@@ -30,7 +31,7 @@ CREATE TABLE tabs (
   effort TEXT NOT NULL, permissions TEXT NOT NULL,
   parent_id TEXT REFERENCES tabs (id) ON DELETE SET NULL,
   log_id TEXT NOT NULL REFERENCES logs (id),
-  tail INTEGER NOT NULL, term INTEGER NOT NULL, seen INTEGER NOT NULL,
+  term INTEGER NOT NULL, seen INTEGER NOT NULL,
   created_at ANY NOT NULL, updated_at ANY NOT NULL, trashed_at ANY
 ) STRICT;
 CREATE INDEX tabs_parent ON tabs (parent_id) WHERE parent_id IS NOT NULL;
