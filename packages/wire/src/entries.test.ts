@@ -46,6 +46,13 @@ describe("closing", () => {
     expect(codes(alarms)).toEqual(["late-row 5"]);
   });
 
+  test("[WIRE-6] a late result answers no later call of the same id", () => {
+    const rows = [P(), U("a"), C("c"), C("c", "{}", at(1)), R("c", "of step 0"), R("c", "of step 1", at(1))];
+    const { messages, alarms } = fold(...rows);
+    expect(show(messages)).toContain(`T[res(${plainCallId("c#1")},"of step 1")]`);
+    expect(codes(alarms)).toEqual(["renamed-call 4", "late-result 5", "missing-result 3"]);
+  });
+
   test("[WIRE-6] a late call opens nothing, and its result is an orphan", () => {
     const { messages, alarms } = fold(P(), U("a"), T("x", at(1)), C("c1"), R("c1"), U("b", t2));
     expect(show(messages)).toBe('U["a"] A["x"] U["b"]');

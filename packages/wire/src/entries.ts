@@ -117,7 +117,8 @@ class EntryBuilder implements Entries {
       if (this.#isVisible(row.seq)) this.entries.push({ kind: "note", text: data.text, seq: row.seq });
     } else if (data.kind === "request") {
       this.#advance(row);
-      if (row.seq < this.#keepFrom) return;
+      // A request of another epoch had another body, so no cache entry of this one ends where it ended.
+      if (!this.#view.inEpoch(row.seq)) return;
       const { turnId, step } = row;
       this.requests.push({ entries: this.entries.length, scopeHash: data.scopeHash, turnId, step });
     }

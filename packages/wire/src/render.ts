@@ -112,7 +112,7 @@ class Renderer implements Rendered {
     if (this.#side === "none" || this.#side === "assistant") {
       this.#push("user", { role: "user", content: [{ type: "text", text: texts.continue }] });
     }
-    this.#anchorUnlogged();
+    if (entry.rows.some((row) => this.#context.view.inEpoch(row.seq))) this.#anchorUnlogged();
     this.#push("assistant", { role: "assistant", content: [...parts] });
     if (entry.calls.size === 0) return;
     this.#reportMissing(entry);

@@ -114,13 +114,19 @@ const turns = fc.record({
 });
 type Turn = typeof turns extends fc.Arbitrary<infer S> ? S : never;
 
-export const randomLogs: fc.Arbitrary<RandomLog> = fc.array(turns, { minLength: 1, maxLength: 5 }).map((script) => {
-  const writer = new Writer();
+const scripts = fc.array(turns, { minLength: 1, maxLength: 5 });
+/** Some requests without a `request` row, as in logs that were brought in from elsewhere. */
+export const randomLogs: fc.Arbitrary<RandomLog> = scripts.map((script) => written(script, false));
+/** Every request with its row, as a loop seals it. */
+export const loggedLogs: fc.Arbitrary<RandomLog> = scripts.map((script) => written(script, true));
+
+function written(script: readonly Turn[], logAll: boolean): RandomLog {
+  const writer = new Writer(logAll);
   script.forEach((turn, index) => {
     writer.turn(turn, index);
   });
   return { rows: logOf(...writer.drafts), points: writer.points };
-});
+}
 
 class Writer {
   readonly drafts: Draft[] = [P({ tools: testTools })];
@@ -130,6 +136,11 @@ class Writer {
   #userSeqs: number[] = [];
   #compactions: number[] = [];
   #lastCall: string | null = null;
+  readonly #logAll: boolean;
+
+  constructor(logAll: boolean) {
+    this.#logAll = logAll;
+  }
 
   turn(turn: Turn, index: number): void {
     const name = `t${index + 1}`;
@@ -185,7 +196,7 @@ class Writer {
       segment: this.#segment,
       answered: outcome !== "refused" && script.blocks.length > 0,
     });
-    if (script.logged) this.drafts.push(Q("scope", place));
+    if (script.logged || this.#logAll) this.drafts.push(Q("scope", place));
     if (outcome === "refused") {
       this.drafts.push(E(place));
       return false;
