@@ -124,7 +124,7 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
       result:
         "src/parse.ts:14: // TODO: values may contain an equals sign\nsrc/main.ts:3: // TODO read the path\ntest/parse.test.ts:22: // TODO empty lines",
       isError: false,
-      details: { matches: 3 },
+      details: { summary: "3 matches in 3 files", matches: 3 },
     },
     { turn: t, step: 0 },
   );
@@ -137,7 +137,7 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
       name: "read",
       result: "12\texport function parseLine",
       isError: false,
-      details: { path: "/home/mika/code/envfile/src/parse.ts", lines: 48 },
+      details: { path: "/home/mika/code/envfile/src/parse.ts", summary: "48 lines" },
     },
     { turn: t, step: 1 },
   );
@@ -147,7 +147,7 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
       name: "read",
       result: Array.from({ length: 260 }, (_, i) => `${i + 1}\ttest line`).join("\n"),
       isError: false,
-      details: { lines: 260 },
+      details: { summary: "260 lines" },
     },
     { turn: t, step: 1 },
   );
@@ -170,7 +170,7 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
       name: "edit",
       result: "changed",
       isError: false,
-      details: { path: "/home/mika/code/envfile/src/parse.ts", added: 3, removed: 2, diff: DIFF },
+      details: { path: "/home/mika/code/envfile/src/parse.ts", summary: "+3 −2", added: 3, removed: 2, diff: DIFF },
     },
     { turn: t, step: 2 },
   );
@@ -182,7 +182,7 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
       name: "bash",
       result: "\u001b[32m✓\u001b[0m parse.test.ts (14)\n\nTests  14 passed\n",
       isError: false,
-      details: { exitCode: 0, durationMs: 4100 },
+      details: { summary: "exit 0", exitCode: 0 },
     },
     { turn: t, step: 3 },
   );
@@ -204,7 +204,7 @@ export function failedRows(tabId: TabId, at: number): LogChunk[] {
       name: "bash",
       result: "1 failed: expected 3 to be 4",
       isError: true,
-      details: { exitCode: 1, durationMs: 41_000 },
+      details: { summary: "exit 1", exitCode: 1 },
     },
     { turn: a },
   );

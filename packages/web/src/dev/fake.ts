@@ -152,9 +152,9 @@ function running(id: TabId, at: number): FakeScene {
     "todo",
     {
       items: [
-        { text: "Measure", status: "done" },
-        { text: "Read the plan", status: "active" },
-        { text: "Propose an index", status: "open" },
+        { text: "Measure", state: "done" },
+        { text: "Read the plan", state: "doing" },
+        { text: "Propose an index", state: "open" },
       ],
     },
     { turn },
@@ -167,9 +167,9 @@ function running(id: TabId, at: number): FakeScene {
       isError: false,
       details: {
         items: [
-          { text: "Measure", status: "done" },
-          { text: "Read the plan", status: "active" },
-          { text: "Propose an index", status: "open" },
+          { text: "Measure", state: "done" },
+          { text: "Read the plan", state: "doing" },
+          { text: "Propose an index", state: "open" },
         ],
       },
     },

@@ -18,6 +18,7 @@ export function sanitize(html: string): string {
     ALLOWED_URI_REGEXP: ADDRESS,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
-    ADD_ATTR: ["target"],
+    // The address pattern is tried on every attribute but these, which name no address.
+    ADD_URI_SAFE_ATTR: ATTRIBUTES.filter((name) => name !== "href"),
   });
 }

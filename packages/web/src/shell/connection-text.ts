@@ -17,7 +17,7 @@ export function connectionText(
     case "waiting": {
       const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
       const when = seconds === 0 ? "now" : `in ${seconds} s`;
-      return { text: `No connection to the server. Trying again ${when}. What you send is kept.`, act: "retry" };
+      return { text: `Not connected; what you send is kept. Trying again ${when}.`, act: "retry" };
     }
     case "refused":
       return state.code === "unauthorized"

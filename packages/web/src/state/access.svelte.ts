@@ -1,6 +1,7 @@
 import type { ErrorBody } from "@varve/protocol";
 import type { Api } from "../api/api.ts";
 import type { KeyStore } from "../api/key-store.ts";
+import { codeFrom } from "./access-code.ts";
 
 export type AccessState =
   | { readonly kind: "checking" }
@@ -59,9 +60,3 @@ export class Access {
 }
 
 const isRefusal = (error: ErrorBody): boolean => error.code === "unauthorized" || error.code === "second-key-missing";
-
-export function codeFrom(codeOrLink: string): string {
-  const text = codeOrLink.trim();
-  const match = /[#&]code=([^&]+)/.exec(text);
-  return match?.[1] === undefined ? text : decodeURIComponent(match[1]);
-}

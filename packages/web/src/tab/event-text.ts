@@ -8,11 +8,10 @@ export interface EventText {
   readonly detail?: string;
 }
 
-const TURN_ENDS: Readonly<Record<TurnEndReason, EventText>> = {
+const TURN_ENDS: Readonly<Record<Exclude<TurnEndReason, "error">, EventText>> = {
   done: { level: "info", text: "Done." },
   stopped: { level: "info", text: "Stopped. What was written up to here is kept." },
   deadline: { level: "warning", text: "The time for this turn ran out. What was written up to here is kept." },
-  error: { level: "error", text: "This turn ended with an error." },
   restart: {
     level: "warning",
     text: "The server restarted in the middle of this turn.",
@@ -29,7 +28,8 @@ export function eventText(row: LogChunk): EventText | null {
     case "notice":
       return { level: data.level, text: data.text };
     case "turn-end":
-      return TURN_ENDS[data.reason];
+      // The error row before it says all.
+      return data.reason === "error" ? null : TURN_ENDS[data.reason];
     case "step-void":
       return {
         level: "info",

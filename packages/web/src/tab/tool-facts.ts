@@ -43,14 +43,23 @@ export function questionsOf(rows: readonly LogChunk[]): readonly CallQuestion[] 
 
 export function callFacts(item: ToolItem, cwd: string, turnOpen: boolean): CallFacts {
   const result = resultOf(item);
-  const asked = questionsOf(item.questions).some((question) => question.answer === null);
+  const questions = questionsOf(item.questions);
+  const asked = questions.some((question) => question.answer === null);
+  const denied = questions.some((question) => question.kind === "permission" && question.answer?.verdict === "deny");
   return {
     name: item.call?.type === "tool_call" ? item.call.data.name : (result?.name ?? "tool"),
     args: item.call?.type === "tool_call" ? item.call.data.arguments : {},
     details: result?.details ?? {},
-    state: callState({ result: item.result, asked: asked && turnOpen, turnOpen }),
+    state: callState({ result: item.result, asked: asked && turnOpen, denied, turnOpen }),
     cwd,
+    tookMs: tookMs(item),
   };
+}
+
+/** A call starts when it is sealed, or when its last question was answered. */
+function tookMs(item: ToolItem): number | null {
+  const start = item.questions.at(-1) ?? item.call;
+  return item.result === null || start === null ? null : Math.max(0, item.result.createdAt - start.createdAt);
 }
 
 export const resultOf = (item: ToolItem): ToolResultData | null =>
@@ -78,13 +87,13 @@ export function tasksOf(details: JsonObject, args: JsonObject): readonly TaskIte
   return items.flatMap((item): TaskItem[] => {
     if (!isObject(item)) return [];
     const text = item.text ?? item.content ?? item.title;
-    return typeof text === "string" ? [{ text, state: taskState(item.status) }] : [];
+    return typeof text === "string" ? [{ text, state: taskState(item.state ?? item.status) }] : [];
   });
 }
 
 function taskState(status: unknown): TaskItem["state"] {
   if (status === "done" || status === "completed") return "done";
-  return status === "active" || status === "doing" || status === "in_progress" ? "active" : "open";
+  return status === "doing" || status === "active" || status === "in_progress" ? "active" : "open";
 }
 
 function permissionAnswer(rows: readonly LogChunk[], askId: string): PermissionQuestion["answer"] {

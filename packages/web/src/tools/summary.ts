@@ -4,7 +4,7 @@
  */
 import type { JsonObject, LogChunk } from "@varve/protocol";
 
-export type CallState = "writing" | "waiting" | "running" | "done" | "failed";
+export type CallState = "waiting" | "running" | "done" | "failed" | "denied";
 
 export interface CallFacts {
   readonly name: string;
@@ -13,6 +13,8 @@ export interface CallFacts {
   readonly state: CallState;
   /** Absolute directory of the tab: paths below it are shown from there. */
   readonly cwd: string;
+  /** From the moment it could start to its result; null when not known. */
+  readonly tookMs: number | null;
 }
 
 export interface Summary {
@@ -25,27 +27,43 @@ export interface Summary {
 }
 
 const SUBJECT_CHARS_MAX = 160;
+/** A command that took less than this needs no word about it. */
+const SHOWN_FROM_MS = 1000;
 
-type Verbs = readonly [running: string, done: string];
+type Verbs = readonly [running: string, done: string, wish: string];
 const VERBS: Readonly<Record<string, Verbs>> = {
-  read: ["Reading", "Read"],
-  write: ["Writing", "Wrote"],
-  edit: ["Editing", "Edited"],
-  list: ["Listing", "Listed"],
-  grep: ["Searching for", "Searched for"],
-  glob: ["Looking for", "Looked for"],
-  bash: ["Running", "Ran"],
-  fetch: ["Fetching", "Fetched"],
-  todo: ["Updating the task list", "Updated the task list"],
-  ask: ["Asking you", "Asked you"],
-  job: ["Job", "Job"],
+  read: ["Reading", "Read", "read"],
+  write: ["Writing", "Wrote", "write"],
+  edit: ["Editing", "Edited", "edit"],
+  list: ["Listing", "Listed", "list"],
+  grep: ["Searching for", "Searched for", "search for"],
+  glob: ["Looking for", "Looked for", "look for"],
+  bash: ["Running", "Ran", "run"],
+  fetch: ["Fetching", "Fetched", "fetch"],
+  todo: ["Updating the task list", "Updated the task list", "update the task list"],
+  ask: ["Asking you", "Asked you", "ask you"],
+  job: ["Job", "Job", "use the job"],
 };
 
 export function summarise(facts: CallFacts): Summary {
-  const verbs = VERBS[facts.name] ?? ["Using", "Used"];
-  const verb = facts.state === "done" || facts.state === "failed" ? verbs[1] : verbs[0];
+  const verbs = VERBS[facts.name] ?? ["Using", "Used", "use"];
+  const verb = verbOf(facts, verbs);
   const subject = clip(oneLine(subjectOf(facts)));
-  return { verb, subject, outcome: facts.state === "failed" ? failure(facts) : outcomeOf(facts) };
+  return { verb, subject, outcome: outcomeOf(facts) };
+}
+
+function verbOf({ name, state }: CallFacts, [running, done, wish]: Verbs): string {
+  switch (state) {
+    case "done":
+    case "failed":
+      return done;
+    case "waiting":
+      return name === "ask" ? running : `Wants to ${wish}`;
+    case "denied":
+      return `Wanted to ${wish}`;
+    default:
+      return running;
+  }
 }
 
 export const plainSummary = (summary: Summary): string =>
@@ -80,49 +98,22 @@ function subjectOf({ name, args, details, cwd }: CallFacts): string {
   }
 }
 
-function outcomeOf({ name, details, state }: CallFacts): string {
-  if (state !== "done") return "";
-  const made = changeText(details);
-  if (made !== "") return made;
-  const exit = exitText(details);
-  if (exit !== "") return exit;
-  const matches = count(details, "matches");
-  if (matches !== undefined) return plural(matches, name === "glob" ? "file" : "match", "matches");
-  const entries = count(details, "entries") ?? count(details, "count");
-  if (entries !== undefined) return plural(entries, "entry", "entries");
-  const lines = count(details, "lines");
-  if (lines !== undefined) return plural(lines, "line");
-  const status = count(details, "status");
-  if (status !== undefined) return `status ${status}`;
-  return taskText(details) ?? text(details, "summary") ?? "";
+/** Tools say their outcome in `details.summary`; numbers serve where one does not. */
+function outcomeOf({ name, args, details, state, tookMs }: CallFacts): string {
+  if (state === "denied") return "denied";
+  if (state === "waiting" || state === "running") return "";
+  const said = text(details, "summary") ?? fromNumbers(details) ?? (state === "failed" ? "failed" : "");
+  const slow = name === "bash" && args.background !== true && tookMs !== null && tookMs >= SHOWN_FROM_MS;
+  return slow ? [said, durationText(tookMs)].filter((part) => part !== "").join(", ") : said;
 }
 
-function failure({ details }: CallFacts): string {
-  return exitText(details) || "failed";
-}
-
-function exitText(details: JsonObject): string {
-  if (details.timedOut === true) return "timed out";
-  const signal = text(details, "signal");
+function fromNumbers(details: JsonObject): string | undefined {
+  const [added, removed] = [count(details, "added"), count(details, "removed")];
+  if (added !== undefined || removed !== undefined) return `+${added ?? 0} −${removed ?? 0}`;
   const code = count(details, "exitCode");
-  const ms = count(details, "durationMs");
-  const took = ms !== undefined && ms >= 1000 ? `, ${durationText(ms)}` : "";
-  if (signal !== undefined) return `ended by ${signal}${took}`;
-  return code === undefined ? "" : `exit ${code}${took}`;
-}
-
-function changeText(details: JsonObject): string {
-  const added = count(details, "added");
-  const removed = count(details, "removed");
-  if (added === undefined && removed === undefined) return "";
-  return `+${added ?? 0} −${removed ?? 0}`;
-}
-
-function taskText(details: JsonObject): string | undefined {
-  const items = details.items;
-  if (!Array.isArray(items)) return undefined;
-  const done = items.filter((item) => isObject(item) && (item.status === "done" || item.status === "completed"));
-  return `${done.length} of ${items.length} done`;
+  if (code !== undefined) return `exit ${code}`;
+  const matches = count(details, "matches");
+  return matches === undefined ? undefined : plural(matches, "match", "matches");
 }
 
 export function shortPath(path: string, cwd: string): string {
@@ -144,8 +135,10 @@ export function durationText(ms: number): string {
 export function callState(parts: {
   readonly result: LogChunk | null;
   readonly asked: boolean;
+  readonly denied: boolean;
   readonly turnOpen: boolean;
 }): CallState {
+  if (parts.denied) return "denied";
   if (parts.result?.type === "tool_result") return parts.result.data.isError ? "failed" : "done";
   if (parts.asked) return "waiting";
   return parts.turnOpen ? "running" : "failed";

@@ -1,0 +1,177 @@
+import type { LogChunk, TabStatus } from "@varve/protocol";
+import { parseChunkId, parseTabId, parseTurnId } from "@varve/protocol";
+import { describe, expect, test } from "vitest";
+import { RowWriter } from "../dev/fake-rows.ts";
+import { eventText, wayOn } from "./event-text.ts";
+import { statusWords } from "./status-words.ts";
+import { callFacts, questionsOf, type ToolItem, tasksOf } from "./tool-facts.ts";
+import { countText, usageByTurn, usageText } from "./usage.ts";
+
+const known = <T>(value: T | null): T => {
+  if (value === null) throw new Error("a legal id was expected");
+  return value;
+};
+const tab = known(parseTabId("t"));
+const ask = known(parseChunkId("ask"));
+const turn = known(parseTurnId("turn"));
+const writer = () => new RowWriter(tab, 0);
+const last = (write: (w: RowWriter) => void): LogChunk => {
+  const w = writer();
+  write(w);
+  const row = w.rows.at(-1);
+  if (!row) throw new Error("nothing was written");
+  return row;
+};
+
+describe("lines between messages", () => {
+  test.each<[string, string | null, (w: RowWriter) => void]>([
+    [
+      "a stop",
+      "Stopped. What was written up to here is kept.",
+      (w) => w.system({ kind: "turn-end", reason: "stopped" }),
+    ],
+    [
+      "a restart",
+      "The server restarted in the middle of this turn.",
+      (w) => w.system({ kind: "turn-end", reason: "restart" }),
+    ],
+    ["an end with an error, which has its own row", null, (w) => w.system({ kind: "turn-end", reason: "error" })],
+    [
+      "a notice",
+      "Disk is nearly full.",
+      (w) => w.system({ kind: "notice", level: "warning", code: "x", text: "Disk is nearly full." }),
+    ],
+    ["an error", "No.", (w) => w.error({ message: "No." }, {})],
+    ["a usage row", null, (w) => w.usage({}, 1)],
+    ["a text", null, (w) => w.say("hello", {})],
+  ])("%s", (_name, text, write) => {
+    expect(eventText(last(write))?.text ?? null).toBe(text);
+  });
+
+  test.each([
+    [{ message: "x", statusCode: 401 }, "settings"],
+    [{ message: "x", code: "credential-refused" }, "settings"],
+    [{ message: "x", code: "provider-overloaded", statusCode: 529 }, "retry"],
+    [{ message: "x" }, "retry"],
+  ])("the way on from %j is %s", (error, way) => {
+    expect(wayOn(error)).toBe(way);
+  });
+});
+
+describe("the status at the end of a tab", () => {
+  const idle: TabStatus = { state: "idle", turnId: null, step: 0, waits: [], lastSealed: null };
+  const wait = { askId: ask, kind: "ask", callId: "c" } as const;
+  test.each<[string | null, TabStatus]>([
+    [null, idle],
+    [null, { ...idle, state: "error" }],
+    ["Working", { ...idle, state: "running" }],
+    ["Waits for your answer.", { ...idle, state: "waiting", waits: [wait] }],
+    ["2 questions wait for you.", { ...idle, state: "waiting", waits: [wait, wait] }],
+    [
+      "Overloaded. Attempt 2 comes in 4 s.",
+      { ...idle, state: "running", retry: { attempt: 2, at: 5000, reason: "Overloaded." } },
+    ],
+    [
+      "Overloaded. Attempt 2 comes now.",
+      { ...idle, state: "running", retry: { attempt: 2, at: 0, reason: "Overloaded." } },
+    ],
+    ["Writing is paused: full", { ...idle, state: "running", fault: { code: "disk-full", message: "full" } }],
+  ])("%s", (words, status) => {
+    expect(statusWords(status, 1001)).toBe(words);
+  });
+});
+
+describe("questions of a call", () => {
+  const subject = { tool: "bash", key: "k", command: "ls" };
+  const asked = (w: RowWriter): void =>
+    w.system({ kind: "permission", state: "asked", askId: ask, callId: "c", subject }, { turn: "turn" });
+  const item = (w: RowWriter): ToolItem => ({
+    item: "tool",
+    callId: "c",
+    call: w.rows.find((row) => row.type === "tool_call") ?? null,
+    result: w.rows.find((row) => row.type === "tool_result") ?? null,
+    live: null,
+    output: null,
+    questions: w.rows.filter((row) => row.type === "system"),
+  });
+
+  test("an open one waits, an answered one carries its verdict", () => {
+    const w = writer();
+    w.call("c", "bash", { command: "ls" }, { turn: "turn" });
+    asked(w);
+    expect(callFacts(item(w), "/w", true).state).toBe("waiting");
+    w.system({
+      kind: "permission",
+      state: "answered",
+      askId: ask,
+      callId: "c",
+      verdict: "deny",
+      reason: "no",
+      by: "me",
+    });
+    expect(questionsOf(item(w).questions)).toEqual([
+      { kind: "permission", askId: ask, subject, answer: { verdict: "deny", reason: "no" } },
+    ]);
+    expect(callFacts(item(w), "/w", true).state).toBe("denied");
+  });
+
+  test("a result whose call is paged out still has its name and details", () => {
+    const w = writer();
+    w.result({ callId: "c", name: "grep", result: "x", isError: false, details: { matches: 2 } }, {});
+    expect(callFacts(item(w), "/w", false)).toMatchObject({ name: "grep", state: "done", details: { matches: 2 } });
+  });
+
+  test("a call that never got its result failed with its turn", () => {
+    const w = writer();
+    w.call("c", "bash", {}, { turn: "turn" });
+    expect(callFacts(item(w), "/w", true).state).toBe("running");
+    expect(callFacts(item(w), "/w", false).state).toBe("failed");
+  });
+});
+
+test("tasks are read from details, else from the arguments, and odd ones are left out", () => {
+  const items = [
+    { text: "a", status: "done" },
+    { content: "b", status: "in_progress" },
+    { title: "c" },
+    7,
+    { text: 1 },
+  ];
+  const expected = [
+    { text: "a", state: "done" },
+    { text: "d", state: "active" },
+    { text: "b", state: "active" },
+    { text: "c", state: "open" },
+  ];
+  expect(tasksOf({ items }, {})).toEqual(expected);
+  expect(tasksOf({}, { items })).toEqual(expected);
+  expect(tasksOf({}, {})).toEqual([]);
+});
+
+describe("what a turn took", () => {
+  test("is summed over its steps, and only of turns that ended", () => {
+    const w = writer();
+    w.user("go", { turn: "turn", at: 1000 });
+    w.usage({ turn: "turn", at: 1000 }, 100);
+    w.usage({ turn: "turn", step: 1, at: 1000 }, 900);
+    expect(usageByTurn(w.rows).size).toBe(0);
+    w.system({ kind: "turn-end", reason: "done" }, { turn: "turn", at: 1000 });
+    const usage = usageByTurn(w.rows).get(turn);
+    expect(usage).toMatchObject({ steps: 2, cached: 1000, output: 760, input: 2440, tookMs: 3000, endSeq: 4 });
+    expect(usage && usageText(usage)).toBe("2 steps · 2.4k in · 41 % from cache · 760 out · $0.0082");
+  });
+
+  test("what was not told is not shown as zero", () => {
+    const unknown = { steps: 1, input: null, cached: null, output: null, price: null, tookMs: 0, endSeq: 1 };
+    expect(usageText(unknown)).toBe("1 step");
+  });
+
+  test.each([
+    [999, "999"],
+    [1000, "1.0k"],
+    [31_400, "31k"],
+    [2_500_000, "2.5M"],
+  ])("%d is %s", (n, text) => {
+    expect(countText(n)).toBe(text);
+  });
+});
