@@ -1,5 +1,5 @@
 import type { Log } from "@varve/log";
-import { type Clock, type Fault, fault, isFault, type LogId, type SubCommand } from "@varve/protocol";
+import { type Clock, type Fault, fault, isFault, type SubCommand } from "@varve/protocol";
 import { capture, headRows } from "./head.ts";
 import type { TabCore } from "./tab-core.ts";
 import { TabSubscription } from "./tab-subscription.ts";
@@ -24,7 +24,7 @@ export async function subscribe(ports: SubscribePorts, asked: Asked): Promise<Ta
   const sent: { have: SubCommand["have"] } = { have: asked.have };
   const watching: FrameSink = {
     send(frame) {
-      for (const row of rowsOf(frame)) sent.have = { log: logOf(frame, sent.have), term: row.term, seq: row.seq };
+      sent.have = haveAfter(frame, sent.have);
       sink.send(frame);
     },
     buffered: () => sink.buffered(),
@@ -87,14 +87,12 @@ async function sendHead(
 
 type SentFrame = Parameters<FrameSink["send"]>[0];
 
-function rowsOf(frame: SentFrame): readonly { readonly term: number; readonly seq: number }[] {
-  if (frame.type === "head") return frame.rows;
-  if (frame.type !== "ops") return [];
-  return frame.ops.flatMap((op) => (op.op === "chunk-seal" ? [op.row] : []));
-}
-
-function logOf(frame: SentFrame, have: SubCommand["have"]): LogId {
-  if (frame.type === "head" || frame.type === "ops") return frame.log;
-  if (have === null) throw new Error("a frame without rows names no log");
-  return have.log;
+/** The newest row that a client holds once it has applied the frame. A head of another log wipes what it had. */
+function haveAfter(frame: SentFrame, have: SubCommand["have"]): SubCommand["have"] {
+  if (frame.type !== "head" && frame.type !== "ops") return have;
+  const wiped = have === null || have.log !== frame.log || (frame.type === "head" && frame.mode === "reset");
+  const rows = frame.type === "head" ? frame.rows : frame.ops.flatMap((op) => (op.op === "chunk-seal" ? [op.row] : []));
+  const last = rows.at(-1);
+  if (last !== undefined) return { log: frame.log, term: last.term, seq: last.seq };
+  return wiped ? { log: frame.log, term: 0, seq: 0 } : have;
 }

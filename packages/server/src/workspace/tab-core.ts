@@ -3,7 +3,7 @@
  * learns that the batch is durable, announces what it says. Used by the tab's commands (`tab-actor.ts`) and by its running
  * turn (`turn-run.ts`), always inside the tab's mailbox.
  */
-import type { Batch, Claim, CommitOutcome, Fence, InboxRecord, Log, TabEntry } from "@varve/log";
+import type { Batch, Claim, CommitOutcome, Fence, InboxRecord, Log, TabChange, TabEntry } from "@varve/log";
 import {
   assert,
   type ChunkId,
@@ -11,6 +11,8 @@ import {
   type Fault,
   fault,
   type IdMaker,
+  isFault,
+  limits,
   type QueuedMessage,
   type StoredRow,
   type TabId,
@@ -47,6 +49,8 @@ export class TabCore {
   #tail: number;
   /** Set when the right to write is lost for good: every further act answers with it. */
   #gone: Fault | null = null;
+  /** The last commit failed, and nobody knows whether it was written. */
+  #inDoubt = false;
 
   constructor(claim: Claim, ports: CorePorts) {
     this.ports = ports;
@@ -108,18 +112,41 @@ export class TabCore {
       );
       return outcome;
     }
-    if (outcome.kind !== "committed") return outcome;
+    if (outcome.kind === "refused" && this.#inDoubt) return this.#catchUp(batch, outcome);
+    this.#inDoubt = outcome.kind === "failed";
+    if (outcome.kind === "committed") this.#announceAll(outcome, batch.tab ?? {});
+    return outcome;
+  }
+
+  /**
+   * A commit whose answer was lost may have been written all the same. Trying it again is refused then, for its ids are
+   * there: what is in the log and not yet announced is what it wrote.
+   */
+  async #catchUp(batch: Batch, refused: CommitOutcome): Promise<CommitOutcome> {
+    const { log } = this.ports;
+    const page = await log.page({ logId: this.#fence.logId, after: this.#tail, limit: limits.pageRowsMax });
+    if (isFault(page)) return { kind: "failed", fault: page };
+    const found = await Promise.all((batch.inbox ?? []).map(({ id }) => log.message(id)));
+    const inbox = found.filter((record) => record !== null);
+    const ids = new Set(page.rows.map((row) => row.id));
+    const written = batch.rows.every((row) => ids.has(row.id)) && inbox.length === found.length;
+    this.#inDoubt = false;
+    if (!written || batch.rows.length + inbox.length === 0) return refused;
+    const outcome = { kind: "committed", rows: page.rows, tail: page.tail, inbox } as const;
+    this.#announceAll(outcome, batch.tab ?? {});
+    return outcome;
+  }
+
+  #announceAll(outcome: Extract<CommitOutcome, { kind: "committed" }>, tab: TabChange): void {
     this.#tail = outcome.tail;
     this.rows.sealed(outcome.rows);
-    if (batch.tab !== undefined) this.#tab = { ...this.#tab, ...batch.tab };
-    this.#tab = { ...this.#tab, tail: outcome.tail };
+    this.#tab = { ...this.#tab, ...tab, tail: outcome.tail };
     for (const row of outcome.rows) {
       if (this.feed.open.has(row.id)) this.journal.closed(row.id);
       this.feed.publish({ op: "chunk-seal", row: toTravelling(row, this.tabId) });
     }
     for (const record of outcome.inbox) this.#announce(record);
     this.ports.changed(this.tabId);
-    return outcome;
   }
 
   status(change: Partial<TabStatus>): void {
