@@ -33,6 +33,7 @@ describe("closing", () => {
     ["a steer of the same step", U("q")],
     ["a note", N("n", { turn: "" })],
     ["a model change", M("n")],
+    ["an error of the agent's own", { ...E(at(1)), role: "system" } as const],
     ["an error row of the same step", E()],
   ])("[WIRE-6] %s does not: the result counts", (_, row) => {
     const { messages, alarms } = fold(P(), U("a"), C("c1"), row, R("c1", "fine"));

@@ -93,7 +93,8 @@ class EntryBuilder implements Entries {
         this.#addSystem(row);
         break;
       case "error":
-        this.#advance(row);
+        // One of the agent's own (role `system`) closes nothing, as in the log's rule for results.
+        if (row.role === "assistant") this.#advance(row);
         break;
       case "tool_result":
         this.#addResult(row, this.#advance(row));

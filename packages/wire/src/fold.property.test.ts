@@ -21,7 +21,7 @@ import { validateMessages } from "./validate.ts";
 
 const targets: readonly WireTarget[] = [toAnthropic, toCompatible, toDeepseek, toMistral];
 const named = targets.map((target) => [target.profile.name, target] as const);
-const settings = { seed: 20_261_130, numRuns: 250 };
+const settings = { seed: 20_261_130, numRuns: 200 };
 
 interface Sent {
   readonly point: RequestPoint;
@@ -51,8 +51,7 @@ describe("laws", () => {
         }
         for (const [one, next] of pairs(sent)) {
           compared += 1;
-          const [shorter, longer] = [texts(one.fold), texts(next.fold)];
-          expect(longer.slice(0, shorter.length)).toEqual(shorter);
+          expect(isPrefix(texts(one.fold), texts(next.fold))).toBe(true);
         }
       }),
       settings,
@@ -127,7 +126,7 @@ describe("laws at the real adapters", () => {
           expect(problem(body)).toBeNull();
         }
       });
-      await fc.assert(property, { ...settings, numRuns: 50 });
+      await fc.assert(property, { ...settings, numRuns: 30 });
     },
   );
 });

@@ -1,5 +1,13 @@
 /** A short notation for logs: `logOf(P(), U("a"), K("s1"), C("c1"), R("c1", "ok"))`. Rows get seq 1, 2, 3 in order. */
-import { type Effort, type JsonObject, parseBlobHash, type StoredRow, type SystemData } from "@varve/protocol";
+import {
+  type Effort,
+  type JsonObject,
+  type PrefixData,
+  parseBlobHash,
+  parseChunkId,
+  type StoredRow,
+  type SystemData,
+} from "@varve/protocol";
 import { newRowSchema } from "@varve/protocol/schema";
 import { parseArguments } from "../call-arguments.ts";
 import { makePrefixData, type PrefixSource } from "../prefix.ts";
@@ -12,7 +20,7 @@ export interface Place {
 export interface Draft {
   readonly role: "user" | "assistant" | "tool" | "system";
   readonly type: StoredRow["type"];
-  readonly data: unknown;
+  readonly data: object;
   readonly place: Place;
 }
 
@@ -27,15 +35,20 @@ export const testTools = [
   { name: "bash", description: "Run a command.", inputSchema: { type: "object", properties: {} } },
 ] as const;
 
-const draft = (role: Draft["role"], type: Draft["type"], data: unknown, place: Place = {}): Draft => ({
+const draft = (role: Draft["role"], type: Draft["type"], data: object, place: Place = {}): Draft => ({
   role,
   type,
   data,
   place,
 });
 
-export const P = (source: Partial<PrefixSource> = {}): Draft =>
-  draft("system", "system", makePrefixData({ system: ["SYS"], tools: [], ...source }), { turn: "" });
+const prefixes = new Map<string, PrefixData>();
+export const P = (source: Partial<PrefixSource> = {}): Draft => {
+  const key = JSON.stringify(source);
+  const data = prefixes.get(key) ?? makePrefixData({ system: ["SYS"], tools: [], ...source });
+  prefixes.set(key, data);
+  return draft("system", "system", data, { turn: "" });
+};
 export const U = (text: string, place?: Place): Draft => draft("user", "text", { text }, place);
 export const UA = (text: string, attachments: readonly JsonObject[], place?: Place): Draft =>
   draft("user", "text", { text, attachments }, place);
@@ -86,11 +99,19 @@ export function logOf(...drafts: readonly Draft[]): readonly StoredRow[] {
   return drafts.map((one, index) => rowOf(one, index + 1));
 }
 
+/** Prefixes are large and always the same few: each is decoded once. */
+const decoded = new WeakMap<object, StoredRow>();
+
 /** Decodes as a writer's row, so that no test folds what no log could hold. */
 function rowOf({ role, type, data, place }: Draft, seq: number): StoredRow {
+  const known = decoded.get(data);
+  const id = parseChunkId(`c${seq}`);
+  if (known !== undefined && id !== null) return { ...known, seq, id };
   const turnId = place.turn ?? "t1";
   const row = newRowSchema.parse({ id: `c${seq}`, turnId, step: place.step ?? 0, createdAt: seq, role, type, data });
-  return { ...row, seq, term: 1 };
+  const stored = { ...row, seq, term: 1 };
+  if (row.type === "system" && row.data.kind === "prefix") decoded.set(data, stored);
+  return stored;
 }
 
 export function blobHash(digit: string): string {
