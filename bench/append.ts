@@ -9,7 +9,7 @@ import { median, rounded } from "./lib/statistics.ts";
 // Sealed rows a second through the port, one row a commit, against a bare prepared INSERT transaction on the same
 // schema and settings with the text made before. In turns, so that a busy machine slows both. Budget: 0.9 of the bare.
 
-const ROUNDS = 30;
+const ROUNDS = 40;
 const ROWS_A_ROUND = 100;
 const TEXT = "A sealed row of about the size that an agent's rows have. ".repeat(8);
 const ids = idMaker(
@@ -43,14 +43,10 @@ async function measure(port: (row: NewRow) => Promise<void>, bare: Bare): Promis
   const seconds: { port: number[]; bare: number[] } = { port: [], bare: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const rows = Array.from({ length: ROWS_A_ROUND * 2 }, makeRow);
-    const halves = [rows.slice(0, ROWS_A_ROUND), rows.slice(ROWS_A_ROUND)];
-    const start = performance.now();
-    for (const row of halves[0] ?? []) await port(row);
-    const between = performance.now();
-    for (const row of halves[1] ?? []) bare.write(row);
-    const end = performance.now();
-    seconds.port.push((between - start) / 1000);
-    seconds.bare.push((end - between) / 1000);
+    const own = async () => seconds.port.push(await timed(rows.slice(0, ROWS_A_ROUND), port));
+    const other = async () => seconds.bare.push(await timed(rows.slice(ROWS_A_ROUND), bare.write));
+    // Whoever comes first in a round comes second in the next.
+    for (const turn of round % 2 === 0 ? [own, other] : [other, own]) await turn();
   }
   const ratios = seconds.port.map((own, at) => (seconds.bare[at] ?? Number.NaN) / own);
   return {
@@ -59,6 +55,12 @@ async function measure(port: (row: NewRow) => Promise<void>, bare: Bare): Promis
     "ratio of medians": Math.round((median(seconds.bare) / median(seconds.port)) * 1000) / 1000,
     "median ratio": Math.round(median(ratios) * 1000) / 1000,
   };
+}
+
+async function timed(rows: readonly NewRow[], write: (row: NewRow) => Promise<void> | void): Promise<number> {
+  const start = performance.now();
+  for (const row of rows) await write(row);
+  return (performance.now() - start) / 1000;
 }
 
 const makeRow = (): NewRow => ({
