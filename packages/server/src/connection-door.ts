@@ -78,6 +78,10 @@ export class ConnectionDoor {
     this.#timer = ports.clock.setTimer(helloMs, () => this.#silent());
   }
 
+  isOf(deviceId: string): boolean {
+    return "device" in this.#visitor && this.#visitor.device.id === deviceId;
+  }
+
   /** A text message came. Never throws. */
   async received(text: string): Promise<void> {
     if (this.#closed) return;
@@ -214,12 +218,14 @@ export class ConnectionDoor {
         message: `This server speaks protocol ${protocolVersion}, the client offers ${command.v.join(", ") || "none"}.`,
         hint: "Reload the page; what was typed is kept.",
       });
-      return this.end(closeCodes.version, "version-unsupported");
+      this.end(closeCodes.version, "version-unsupported");
+      return;
     }
     const proven = proveHello(this.#visitor, command.key, this.#ports.devices);
     if (isFault(proven)) {
       this.#refuse(undefined, proven);
-      return this.end(closeCodes.unauthorized, proven.code);
+      this.end(closeCodes.unauthorized, proven.code);
+      return;
     }
     this.#visitor = proven;
     this.#client = command.client.slice(0, 64);
@@ -255,14 +261,13 @@ export class ConnectionDoor {
   }
 
   #patched(re: number, outcome: QueuedMessage | QueueFault): void {
-    if (isFault(outcome)) return this.#refuse(re, outcome, "current" in outcome ? outcome.current : undefined);
-    const { id, state, version } = outcome;
-    this.#answer(re, { id, state, version });
+    if (isFault(outcome)) this.#refuse(re, outcome, "current" in outcome ? outcome.current : undefined);
+    else this.#answer(re, { id: outcome.id, state: outcome.state, version: outcome.version });
   }
 
   #answer(re: number, outcome: Omit<Ack, "type" | "re"> | Fault): void {
-    if (isFault(outcome)) return this.#refuse(re, outcome);
-    this.#send({ type: "ack", re, ...outcome });
+    if (isFault(outcome)) this.#refuse(re, outcome);
+    else this.#send({ type: "ack", re, ...outcome });
   }
 
   #refuse(re: number | undefined, error: ErrorBody, current?: QueuedMessage): void {
@@ -284,7 +289,10 @@ export class ConnectionDoor {
   /** A data frame every interval: browsers hide the protocol's own pings from their pages. */
   #beat(): void {
     this.#timer.cancel();
-    if (this.#ports.clock.now() - this.#heardAt > limits.silenceMaxMs) return this.#silent();
+    if (this.#ports.clock.now() - this.#heardAt > limits.silenceMaxMs) {
+      this.#silent();
+      return;
+    }
     this.#send({ type: "ping", ts: this.#ports.clock.now() });
     this.#timer = this.#ports.clock.setTimer(limits.pingIntervalMs, () => this.#beat());
   }

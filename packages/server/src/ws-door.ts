@@ -11,6 +11,8 @@ const connectionsMax = 1_000;
 
 export interface WsDoor {
   count(): number;
+  /** Ends the connections of a device that was signed out. */
+  endDevice(id: string): void;
   /** Says bye and closes every connection. */
   close(): void;
 }
@@ -57,6 +59,9 @@ export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: G
 
   return {
     count: () => doors.size,
+    endDevice(id) {
+      for (const door of doors) if (door.isOf(id)) door.end(closeCodes.unauthorized, "unauthorized");
+    },
     close() {
       for (const door of doors) door.end(closeCodes.later, "shutting-down");
       sockets.close();

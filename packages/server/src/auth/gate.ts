@@ -22,6 +22,8 @@ export interface Knock {
 }
 
 export type Visitor =
+  /** At a route that is open to all. */
+  | { readonly kind: "nobody" }
   | { readonly kind: "token" }
   | { readonly kind: "device"; readonly device: Device }
   /** A socket whose second key has yet to come in its hello. */
@@ -67,7 +69,9 @@ export function proveHello(visitor: Visitor, key: string | undefined, devices: D
 }
 
 /** Who a visitor is in rows: shown beside what they wrote. */
-export const nameOf = (visitor: Visitor): string => (visitor.kind === "token" ? "token" : visitor.device.id);
+export function nameOf(visitor: Visitor): string {
+  return "device" in visitor ? visitor.device.id : visitor.kind;
+}
 
 function byToken(authorization: string, ports: GatePorts): Visitor | Fault {
   const token = /^Bearer (\S+)$/i.exec(authorization)?.[1];

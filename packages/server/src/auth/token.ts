@@ -6,24 +6,27 @@ import { newSecret } from "./secrets.ts";
 
 const shortest = 16;
 
+/** The token of a home that has one; null when there is none yet. */
+export async function readToken(path: string, given: string | undefined): Promise<string | null | Fault> {
+  if (given !== undefined && given !== "") {
+    if (given.length >= shortest && /^\S+$/.test(given)) return given;
+    return fault("bad-request", `VARVE_TOKEN must have at least ${shortest} characters and no spaces.`);
+  }
+  try {
+    const kept = (await readFile(path, "utf8")).trim();
+    return kept.length >= shortest ? kept : null;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT" ? null : unreadable(path, error);
+  }
+}
+
+/** The same, and a new one is made when there is none. */
 export async function loadToken(
   path: string,
   ports: { readonly given: string | undefined; readonly random: RandomBytes },
 ): Promise<string | Fault> {
-  if (ports.given !== undefined) {
-    if (ports.given.length >= shortest && /^\S+$/.test(ports.given)) return ports.given;
-    return fault(
-      "bad-request",
-      `VARVE_TOKEN must have at least ${shortest} characters and no spaces.`,
-      "Nothing was started.",
-    );
-  }
-  try {
-    const kept = (await readFile(path, "utf8")).trim();
-    if (kept.length >= shortest) return kept;
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) return unreadable(path, error);
-  }
+  const kept = await readToken(path, ports.given);
+  if (kept !== null) return kept;
   const token = newSecret(ports.random);
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });

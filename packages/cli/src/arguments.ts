@@ -1,0 +1,168 @@
+/** The command line as one of the commands, or the sentence that says what is wrong with it. */
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+export interface StartCommand {
+  readonly command: "start";
+  readonly host: string;
+  readonly port: number;
+  readonly home: string;
+  readonly allowHosts: readonly string[];
+  readonly importDb: string | undefined;
+  readonly open: boolean;
+}
+export interface SendCommand {
+  readonly command: "send";
+  readonly home: string;
+  /** Null: a new tab. */
+  readonly tab: string | null;
+  readonly text: string;
+  readonly wait: boolean;
+  readonly cwd: string;
+  readonly model: string | undefined;
+  readonly permissions: string | undefined;
+}
+export type CommandLine =
+  | StartCommand
+  | SendCommand
+  | { readonly command: "link"; readonly home: string }
+  | { readonly command: "tail"; readonly home: string; readonly tab: string; readonly from: number }
+  | { readonly command: "help" }
+  | { readonly command: "version" }
+  | { readonly command: "wrong"; readonly sentence: string };
+
+interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly userHome: string;
+  readonly cwd: string;
+}
+
+const defaultPort = 4477;
+const defaultHost = "127.0.0.1";
+const permissionModes = ["read", "ask", "edits", "allow"];
+
+const common = {
+  home: { type: "string" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const;
+const flags = {
+  start: {
+    ...common,
+    host: { type: "string" },
+    port: { type: "string" },
+    "allow-host": { type: "string", multiple: true },
+    "import-db": { type: "string" },
+    "no-open": { type: "boolean" },
+  },
+  link: common,
+  send: {
+    ...common,
+    new: { type: "boolean" },
+    wait: { type: "boolean" },
+    cwd: { type: "string" },
+    model: { type: "string" },
+    permissions: { type: "string" },
+  },
+  tail: { ...common, from: { type: "string" } },
+} as const;
+
+export function parseCommandLine(args: readonly string[], around: Surroundings): CommandLine {
+  const [first = ""] = args;
+  const named = first === "link" || first === "send" || first === "tail" ? first : null;
+  try {
+    switch (named) {
+      case "link":
+        return linkCommand(args.slice(1), around);
+      case "send":
+        return sendCommand(args.slice(1), around);
+      case "tail":
+        return tailCommand(args.slice(1), around);
+      case null:
+        return startCommand(args, around);
+    }
+  } catch (error) {
+    // `parseArgs` says in one sentence which flag it does not know or what it lacks.
+    return wrong(
+      error instanceof Error ? (error.message.split(". To specify")[0] ?? "") : "The arguments are not understood",
+    );
+  }
+}
+
+const wrong = (sentence: string): CommandLine => ({ command: "wrong", sentence });
+
+function startCommand(args: readonly string[], around: Surroundings): CommandLine {
+  const { values, positionals } = parseArgs({ args: [...args], options: flags.start, allowPositionals: true });
+  if (values.help) return { command: "help" };
+  if (values.version) return { command: "version" };
+  if (positionals.length > 0) return wrong(`Unknown command '${positionals[0]}'`);
+  const { env } = around;
+  const port = parsePort(values.port ?? env.VARVE_PORT);
+  if (port === null) return wrong(`'${values.port ?? env.VARVE_PORT}' is not a port: a number from 0 to 65535`);
+  return {
+    command: "start",
+    host: values.host ?? given(env.VARVE_HOST) ?? defaultHost,
+    port,
+    home: homeOf(values.home, around),
+    allowHosts: [...(values["allow-host"] ?? []), ...(env.VARVE_ALLOW_HOSTS ?? "").split(",")].filter(
+      (name) => name.trim() !== "",
+    ),
+    importDb: values["import-db"] === undefined ? undefined : resolve(around.cwd, values["import-db"]),
+    open: values["no-open"] !== true,
+  };
+}
+
+function linkCommand(args: readonly string[], around: Surroundings): CommandLine {
+  const { values } = parseArgs({ args: [...args], options: flags.link });
+  return values.help ? { command: "help" } : { command: "link", home: homeOf(values.home, around) };
+}
+
+function sendCommand(args: readonly string[], around: Surroundings): CommandLine {
+  const { values, positionals } = parseArgs({ args: [...args], options: flags.send, allowPositionals: true });
+  if (values.help) return { command: "help" };
+  const fresh = values.new === true;
+  const wanted = fresh ? 1 : 2;
+  if (positionals.length !== wanted) {
+    return wrong(fresh ? "'send --new' takes one text" : "'send' takes a tab (or --new) and one text; quote the text");
+  }
+  if (!fresh && (values.cwd ?? values.model ?? values.permissions) !== undefined) {
+    return wrong("--cwd, --model and --permissions belong to a new tab: use them with --new");
+  }
+  if (values.permissions !== undefined && !permissionModes.includes(values.permissions)) {
+    return wrong(`--permissions is one of ${permissionModes.join(", ")}`);
+  }
+  return {
+    command: "send",
+    home: homeOf(values.home, around),
+    tab: fresh ? null : (positionals[0] ?? ""),
+    text: positionals.at(-1) ?? "",
+    wait: values.wait === true,
+    cwd: resolve(around.cwd, values.cwd ?? "."),
+    model: values.model,
+    permissions: values.permissions,
+  };
+}
+
+function tailCommand(args: readonly string[], around: Surroundings): CommandLine {
+  const { values, positionals } = parseArgs({ args: [...args], options: flags.tail, allowPositionals: true });
+  if (values.help) return { command: "help" };
+  const [tab] = positionals;
+  if (tab === undefined || positionals.length > 1) return wrong("'tail' takes one tab");
+  const from = values.from ?? "0";
+  if (!/^\d{1,15}$/.test(from)) return wrong(`--from takes a seq: a whole number, not '${from}'`);
+  return { command: "tail", home: homeOf(values.home, around), tab, from: Number(from) };
+}
+
+function homeOf(flag: string | undefined, { env, userHome, cwd }: Surroundings): string {
+  return resolve(cwd, flag ?? given(env.VARVE_HOME) ?? resolve(userHome, ".varve"));
+}
+
+/** An empty variable counts as unset. */
+const given = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text);
+
+function parsePort(text: string | undefined): number | null {
+  if (text === undefined || text === "") return defaultPort;
+  if (!/^\d{1,5}$/.test(text)) return null;
+  const port = Number(text);
+  return port <= 65_535 ? port : null;
+}

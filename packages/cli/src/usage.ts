@@ -1,0 +1,12 @@
+export const usage = `Usage:
+  varve [--host HOST] [--port PORT] [--home DIR] [--allow-host NAME]... [--import-db FILE] [--no-open]
+                                    start the server and print a sign-in link
+  varve link [--home DIR]           print a new sign-in link of the running server
+  varve send TAB|--new TEXT [--wait] [--cwd DIR] [--model MODEL] [--permissions read|ask|edits|allow]
+                                    send a message; TEXT "-" is read from standard input
+  varve tail TAB [--from SEQ]       print the rows of a tab as JSON lines, and those that follow
+  varve --help | --version
+
+Environment: VARVE_HOST, VARVE_PORT, VARVE_HOME (all state; ~/.varve), VARVE_TOKEN, VARVE_ALLOW_HOSTS, VARVE_LOG
+(debug, info, warn, error, silent). Flags win over the environment.
+`;

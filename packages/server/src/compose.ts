@@ -1,0 +1,107 @@
+/** The parts of a server on an open log, put together. Nothing listens and no turn runs yet. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  createModelRegistry,
+  createToolBox,
+  decide,
+  nodeContextOperations,
+  nodeOperations,
+  type ToolBox,
+  type ToolOperations,
+} from "@varve/agent";
+import type { Log } from "@varve/log";
+import { type Fault, idMaker, isFault, uuidV7Maker } from "@varve/protocol";
+import { Devices } from "./auth/devices.ts";
+import { hostNames } from "./auth/hosts.ts";
+import { SignInCodes } from "./auth/sign-in-codes.ts";
+import { loadToken } from "./auth/token.ts";
+import { Credentials } from "./credentials.ts";
+import { directoriesOf } from "./directories.ts";
+import { type Doors, openDoors } from "./doors.ts";
+import { instanceId } from "./instance.ts";
+import { boundNames } from "./listen-address.ts";
+import { type LogLine, logLines, parseLevel } from "./log-line.ts";
+import { ruleReader } from "./permission-files.ts";
+import { Settings } from "./settings.ts";
+import type { StartOptions } from "./start-options.ts";
+import { createWorkspace, type LiveWorkspace } from "./workspace/workspace.ts";
+
+export interface Parts {
+  readonly token: string;
+  readonly boot: string;
+  readonly line: LogLine;
+  readonly codes: SignInCodes;
+  readonly operations: ToolOperations;
+  readonly tools: ToolBox;
+  readonly workspace: LiveWorkspace;
+  readonly doors: Doors;
+  /** Removes what was made outside the home. */
+  clean(): void;
+}
+
+export async function compose(log: Log, options: StartOptions): Promise<Parts | Fault> {
+  const { home, clock, env, randomBytes: random } = options;
+  const models = createModelRegistry({
+    env,
+    clock,
+    fetch: options.fetch,
+    ...(options.demoDelayMs !== undefined && { demoDelayMs: options.demoDelayMs }),
+  });
+  const [token, instance, devices, settings] = await Promise.all([
+    loadToken(join(home, "token"), { given: env.VARVE_TOKEN, random }),
+    instanceId(log, random),
+    Devices.load({ log, clock, random }),
+    Settings.load({ log, models, home }),
+  ]);
+  if (isFault(token)) return token;
+  if (isFault(instance)) return instance;
+  const redact = (text: string): string => models.redact(text).replaceAll(token, "[token]");
+  const line = logLines({ level: parseLevel(env.VARVE_LOG), clock, write: options.writeLog, redact });
+  const unreadable = (keyId: string, why: string): void => line("warn", "credential-unusable", { keyId, why });
+  const credentials = await Credentials.load({ log, models, clock, random, keyPath: join(home, "key"), unreadable });
+  const makeId = uuidV7Maker(clock.now, random);
+  const boot = makeId();
+  const spillRoot = mkdtempSync(join(tmpdir(), "varve-output-"));
+  const operations = nodeOperations({ clock, spillRoot });
+  const tools = createToolBox(operations);
+  const directories = directoriesOf({ userHome: options.userHome, home });
+  const workspace = await createWorkspace({
+    log,
+    clock,
+    ids: idMaker(makeId),
+    random: options.random,
+    models,
+    tools,
+    context: nodeContextOperations({ clock, shell: env.SHELL }),
+    decide,
+    rules: ruleReader(home, (problem) => line("warn", "permission-rules", { problem })),
+    home,
+    boot,
+    defaultModel: () => settings.modelForNewTab(),
+    directory: directories.workplace,
+    broke: (error, tab, turn) => line("error", "turn-broke", { error, tab, turn }),
+  });
+  const names = hostNames(boundNames(options.host, networkInterfaces()), options.allowHosts);
+  const codes = new SignInCodes({ clock, random });
+  const { webRoot, version, build } = options;
+  const doors = openDoors({
+    workspace,
+    models,
+    blobs: log.blobs,
+    gate: { token, devices, cookieName: `varve-${instance}`, names },
+    codes,
+    credentials,
+    settings,
+    directories,
+    clock,
+    log: line,
+    webRoot,
+    version,
+    build,
+    boot,
+  });
+  const clean = (): void => rmSync(spillRoot, { recursive: true, force: true });
+  return { token, boot, line, codes, operations, tools, workspace, doors, clean };
+}

@@ -1,0 +1,93 @@
+/** Reading a tab: pages of rows, one row whole, its head, its stream of frames. */
+import { type Fault, fault, isFault } from "@varve/protocol";
+import { headBodySchema, logChunkSchema, pageSchema } from "@varve/protocol/schema";
+import type { SseDoor } from "../sse-door.ts";
+import type { PageRequest, Workspace } from "../workspace/workspace-contract.ts";
+import { okOr, onTab, type Route, reply, route } from "./route.ts";
+
+/** Rows that one digest may cover; more are asked for in pieces. */
+const digestRowsMax = 100_000;
+
+export const rowRoutes = (workspace: Workspace, sse: SseDoor): readonly Route[] => [
+  route({
+    method: "GET",
+    path: "/tabs/:tab/chunks",
+    summary: "A page of rows, ascending: the newest, those before a seq, or those after one.",
+    query: {
+      limit: "Rows at most: 100 unless said, never more than 500.",
+      before: "Rows with a smaller seq.",
+      after: "Rows with a larger seq.",
+    },
+    answers: { status: 200, schema: pageSchema },
+    run: onTab(async (tab, { query }) => {
+      const request = pageRequest(query);
+      return isFault(request) ? request : okOr(await workspace.page(tab, request));
+    }),
+  }),
+  route({
+    method: "GET",
+    path: "/tabs/:tab/chunks/:seq",
+    summary: "One row, whole.",
+    answers: { status: 200, schema: logChunkSchema },
+    run: onTab(async (tab, { params }) => {
+      const seq = whole(params.seq ?? "", 1);
+      return seq === null ? badCursor("seq") : okOr(await workspace.row(tab, seq));
+    }),
+  }),
+  route({
+    method: "GET",
+    path: "/tabs/:tab/head",
+    summary: "What a client needs to stand where the tab stands, rows excepted.",
+    query: { digest: "`lo-hi`: the SHA-256 of these rows as they travel is added as `digest`." },
+    answers: { status: 200, schema: headBodySchema },
+    run: onTab(async (tab, { query }) => {
+      const span = query.get("digest");
+      const digest = span === null ? undefined : await digestOf(workspace, tab, span);
+      if (isFault(digest)) return digest;
+      const head = await workspace.head(tab);
+      return isFault(head) ? head : reply(200, { ...head, ...(digest !== undefined && { digest }) });
+    }),
+  }),
+  route({
+    method: "GET",
+    path: "/tabs/:tab/events",
+    summary: "The tab's frames as server-sent events; resume with Last-Event-ID.",
+    answers: { status: 200, type: "text/event-stream" },
+    run: onTab((tab, { headers, cut }) => sse.open({ tab, lastEventId: headers.get("last-event-id"), cut })),
+  }),
+];
+
+async function digestOf(workspace: Workspace, tab: Parameters<Workspace["digest"]>[0], span: string) {
+  const [, low = "", high = ""] = /^(\d+)-(\d+)$/.exec(span) ?? [];
+  const [lo, hi] = [whole(low, 1), whole(high, 1)];
+  if (lo === null || hi === null || hi < lo || hi - lo >= digestRowsMax) return badCursor("digest");
+  return workspace.digest(tab, lo, hi);
+}
+
+function pageRequest(query: URLSearchParams): PageRequest | Fault {
+  const request: { -readonly [K in keyof PageRequest]: PageRequest[K] } = {};
+  for (const [name, least] of [
+    ["before", 0],
+    ["after", 0],
+    ["limit", 1],
+  ] as const) {
+    const text = query.get(name);
+    if (text === null) continue;
+    const value = whole(text, least);
+    if (value === null) return badCursor(name);
+    request[name] = value;
+  }
+  if (request.before !== undefined && request.after !== undefined) {
+    return fault("bad-cursor", "A page goes one way: give `before` or `after`, not both.");
+  }
+  return request;
+}
+
+function whole(text: string, least: number): number | null {
+  if (!/^\d{1,15}$/.test(text)) return null;
+  const value = Number(text);
+  return value >= least ? value : null;
+}
+
+const badCursor = (name: string): Fault =>
+  fault("bad-cursor", `\`${name}\` is not right.`, "Cursors are seqs: whole numbers that begin at 1.");

@@ -1,0 +1,55 @@
+/** What a second start, and every other command of this machine, asks of the server that holds a home. */
+import { join } from "node:path";
+import { type Fault, fault, isFault } from "@varve/protocol";
+import { readToken } from "./auth/token.ts";
+import { readRunning } from "./running-file.ts";
+
+export interface RunningAddress {
+  readonly url: string;
+  readonly token: string;
+}
+
+const askMs = 5_000;
+
+/** The server that holds a home, as far as its files say; whether it answers shows when it is asked. */
+export async function findServer(home: string, givenToken: string | undefined): Promise<RunningAddress | Fault> {
+  const running = await readRunning(home);
+  if (running === null) {
+    return fault("log-unavailable", `No Varve server runs on ${home}.`, "Start one with `varve`, or name its --home.");
+  }
+  const token = await readToken(join(home, "token"), givenToken);
+  if (isFault(token)) return token;
+  if (token !== null) return { url: running.url, token };
+  return fault(
+    "unauthorized",
+    `The server at ${running.url} was started with a VARVE_TOKEN of its own.`,
+    "Set the same VARVE_TOKEN here.",
+  );
+}
+
+/** A one-time sign-in link of the running server. */
+export async function askForLink(address: RunningAddress, ask: typeof globalThis.fetch): Promise<string | Fault> {
+  const headers = { authorization: `Bearer ${address.token}`, "content-type": "application/json" };
+  try {
+    const signal = AbortSignal.timeout(askMs);
+    const answer = await ask(`${address.url}/api/links`, { method: "POST", headers, body: "{}", signal });
+    const body: unknown = await answer.json();
+    if (answer.status === 401) {
+      return fault(
+        "unauthorized",
+        `The server at ${address.url} does not take this token.`,
+        "It was started with another VARVE_TOKEN: set the same one here.",
+      );
+    }
+    const code = typeof body === "object" && body !== null && "code" in body ? body.code : undefined;
+    if (answer.ok && typeof code === "string") return `${address.url}/#code=${code}`;
+    return fault("internal", `The server at ${address.url} gave no sign-in link (${answer.status}).`);
+  } catch {
+    // Refused, cut or too slow: for the person it is all the same.
+    return fault(
+      "log-unavailable",
+      `The server at ${address.url} does not answer.`,
+      "Wait a moment, or stop that process and start again.",
+    );
+  }
+}

@@ -1,0 +1,30 @@
+import type { Clock, RandomBytes } from "@varve/protocol";
+
+/** Everything that a server takes from the world. */
+export interface StartOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** `VARVE_HOME`: all state. Absolute. */
+  readonly home: string;
+  /** Of the user that runs it: where choosing a directory begins. */
+  readonly userHome: string;
+  /** Further names under which it may be called. */
+  readonly allowHosts: readonly string[];
+  readonly importDb?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly fetch: typeof globalThis.fetch;
+  readonly pid: number;
+  /** The built page, or null. */
+  readonly webRoot: string | null;
+  readonly version: string;
+  readonly build: string;
+  /** Takes lines of the server's own log. */
+  readonly writeLog: (line: string) => void;
+  /** Pause between two deltas of the demo model, in milliseconds. */
+  readonly demoDelayMs?: number;
+}
