@@ -1,6 +1,6 @@
 /** Whether a call may run: the rules first, then a person. Applied when the call is about to run, never in the tool block. */
 import type { NewRow, ToolCallData } from "@varve/protocol";
-import { grantedBy } from "./grants.ts";
+import { grantedFrom } from "./permission/granted.ts";
 import type { PreparedCall } from "./tools/tool.ts";
 import type { Turn } from "./turn.ts";
 import { isKind, openQuestion, rowsOfTurn } from "./turn-rows.ts";
@@ -24,7 +24,7 @@ export async function permit(turn: Turn, asking: Asking, prepared: PreparedCall)
   const { owner, ports } = turn;
   const known = questionOf(turn, asking.call.callId, "permission");
   if (known === undefined) {
-    const decision = ports.decide(prepared, { ...ports.permission(), granted: grantedBy(owner.rows()) });
+    const decision = ports.decide(prepared, { ...ports.permission(), granted: grantedFrom(owner.rows()) });
     if (decision.decision === "allow") return allowed;
     if (decision.decision === "deny") return { kind: "denied", reason: decision.reason };
   }

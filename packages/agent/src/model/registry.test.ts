@@ -1,0 +1,218 @@
+import { isFault } from "@varve/protocol";
+import { createFakeClock, createFakeProvider } from "@varve/sim";
+import { describe, expect, test } from "vitest";
+import type { KnownCredential } from "./model.ts";
+import { createModelRegistry } from "./registry.ts";
+
+type Routes = Readonly<Record<string, { readonly status?: number; readonly body: unknown } | "hang" | "down">>;
+
+/** A network that answers what the table says; whatever is not there is down. */
+function network(routes: Routes) {
+  const asked: { readonly url: string; readonly headers: Record<string, string> }[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const url = String(input);
+    asked.push({ url, headers: Object.fromEntries(new Headers(init?.headers).entries()) });
+    const route = routes[url] ?? "down";
+    if (route === "down") throw new TypeError("fetch failed", { cause: new Error(`connect ECONNREFUSED ${url}`) });
+    if (route === "hang") {
+      return new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
+      });
+    }
+    return new Response(JSON.stringify(route.body), { status: route.status ?? 200 });
+  };
+  return { fetch, asked };
+}
+
+function registry(env: Record<string, string>, routes: Routes = {}) {
+  const clock = createFakeClock();
+  const net = network(routes);
+  return { clock, ...net, models: createModelRegistry({ env, clock, fetch: net.fetch, demoDelayMs: 0 }) };
+}
+const lists = (...ids: readonly string[]) => ({ body: { data: ids.map((id) => ({ id })) } });
+const stored = (given: Partial<KnownCredential> & Pick<KnownCredential, "id" | "provider">): KnownCredential => ({
+  key: null,
+  baseUrl: null,
+  source: "stored",
+  ...given,
+});
+
+describe("what is there", () => {
+  test("[MODEL-7] with nothing in the environment only the demo model is on, and nobody is asked", async () => {
+    const { models, asked } = registry({});
+    expect(await models.list()).toEqual({
+      models: [expect.objectContaining({ id: "demo/demo", available: true })],
+      default: "demo/demo",
+      demoOnly: true,
+      recognised: [],
+    });
+    expect(asked).toEqual([]);
+    expect(models.secretEnv).toEqual([]);
+  });
+
+  test("[MODEL-7] a key from the environment lists what the provider lists, known ones first", async () => {
+    const { models, asked } = registry(
+      { ANTHROPIC_API_KEY: "sk-ant-1234567890", ANTHROPIC_BASE_URL: "http://127.0.0.1:9/" },
+      { "http://127.0.0.1:9/v1/models": lists("zzz", "claude-opus-5-5", "claude-sonnet-5-5") },
+    );
+    const body = await models.list();
+    expect(body.models.map((model) => model.id)).toEqual([
+      "anthropic/claude-sonnet-5-5",
+      "anthropic/claude-opus-5-5",
+      "anthropic/zzz",
+      "demo/demo",
+    ]);
+    expect(body).toMatchObject({ default: "anthropic/claude-sonnet-5-5", demoOnly: false });
+    expect(asked[0]?.headers).toMatchObject({ "x-api-key": "sk-ant-1234567890" });
+    await models.list();
+    expect(asked).toHaveLength(1);
+    expect(models.secretEnv).toEqual(["ANTHROPIC_API_KEY"]);
+  });
+
+  test("[MODEL-7] a provider that does not answer in time does not hold up the list", async () => {
+    const { models, clock } = registry(
+      { ANTHROPIC_API_KEY: "sk-ant-1234567890" },
+      { "https://api.anthropic.com/v1/models": "hang" },
+    );
+    const listing = models.list();
+    await clock.advance(3_000);
+    const body = await listing;
+    expect(body.models.length).toBeGreaterThan(1);
+    expect(body.recognised).toMatchObject([{ provider: "anthropic", note: expect.stringContaining("no answer") }]);
+  });
+
+  test("[MODEL-7] a compatible server needs no key; when it is down, that is said", async () => {
+    const { models } = registry({ OPENAI_COMPATIBLE_BASE_URL: "http://127.0.0.1:9" });
+    const body = await models.list();
+    expect(body.demoOnly).toBe(true);
+    expect(body.recognised).toMatchObject([
+      { provider: "openai-compatible", note: expect.stringContaining("ECONNREFUSED") },
+    ]);
+  });
+
+  test("[MODEL-7] keys of OpenAI and Google are recognised, and their models said to come later", async () => {
+    const { models } = registry({
+      OPENAI_API_KEY: "sk-openai-123",
+      GOOGLE_GENERATIVE_AI_API_KEY: "AIza-1",
+      OPENAI_COMPATIBLE_API_KEY: "k",
+    });
+    const body = await models.list();
+    expect(body.recognised.map(({ provider }) => provider)).toEqual(["openai", "google", "openai-compatible"]);
+    expect(body.recognised[0]?.note).toContain("next release");
+    expect(body.demoOnly).toBe(true);
+    expect(await models.resolve("openai/gpt-5.6")).toMatchObject({ kind: "fault", code: "model-unavailable" });
+    expect(models.secretEnv.toSorted()).toEqual([
+      "GOOGLE_GENERATIVE_AI_API_KEY",
+      "OPENAI_API_KEY",
+      "OPENAI_COMPATIBLE_API_KEY",
+    ]);
+  });
+
+  test("[MODEL-7] empty variables count as unset", async () => {
+    const { models } = registry({ ANTHROPIC_API_KEY: "", OPENAI_COMPATIBLE_BASE_URL: "  " });
+    expect(models.credentials()).toEqual([]);
+  });
+});
+
+describe("credentials", () => {
+  test("[MODEL-8] a stored one wins over the environment's, and what is shown holds no key", () => {
+    const { models } = registry({ ANTHROPIC_API_KEY: "sk-ant-environment" });
+    models.setStored([stored({ id: "anthropic", provider: "anthropic", key: "sk-ant-stored9876" })]);
+    expect(models.credentials()).toEqual([
+      { id: "anthropic", provider: "anthropic", baseUrl: null, keyHint: "9876", source: "stored" },
+    ]);
+    expect(models.redact("sk-ant-stored9876 sk-ant-environment")).toBe("[secret] [secret]");
+  });
+
+  test("[MODEL-8] models carry the credential's name, and any model id is passed through", async () => {
+    const { models } = registry({});
+    models.setStored([stored({ id: "ollama", provider: "openai-compatible", baseUrl: "http://127.0.0.1:11434" })]);
+    const resolved = await models.resolve("ollama/org/model:7b");
+    if (isFault(resolved)) expect.fail(resolved.message);
+    expect(resolved.info.id).toBe("ollama/org/model:7b");
+    expect(resolved.target).toMatchObject({ model: "org/model:7b", modelScope: "openai-compatible:org/model:7b" });
+  });
+
+  test.each(["nope/x", "anthropic", "", "demo/other"])(
+    "[MODEL-8] %j is no model, and the answer names those there are",
+    async (id) => {
+      const { models } = registry({ ANTHROPIC_API_KEY: "sk-ant-1234567890" });
+      const fault = await models.resolve(id);
+      expect(fault).toMatchObject({ kind: "fault", code: "unknown-model", hint: expect.stringContaining("demo/demo") });
+    },
+  );
+
+  test.each<[string, KnownCredential, Routes, string | null]>([
+    [
+      "a good key",
+      stored({ id: "a", provider: "anthropic", key: "k" }),
+      { "https://api.anthropic.com/v1/models": lists("m") },
+      null,
+    ],
+    [
+      "a bad key",
+      stored({ id: "a", provider: "anthropic", key: "k" }),
+      { "https://api.anthropic.com/v1/models": { status: 401, body: {} } },
+      "credential-refused",
+    ],
+    ["no key", stored({ id: "a", provider: "anthropic" }), {}, "credential-refused"],
+    [
+      "a server that is down",
+      stored({ id: "b", provider: "openai-compatible", baseUrl: "http://127.0.0.1:9" }),
+      {},
+      "provider-unreachable",
+    ],
+    [
+      "a server without a list",
+      stored({ id: "b", provider: "openai-compatible", baseUrl: "http://127.0.0.1:9" }),
+      { "http://127.0.0.1:9/v1/models": { status: 404, body: {} } },
+      null,
+    ],
+    ["no address", stored({ id: "b", provider: "openai-compatible" }), {}, "bad-request"],
+    [
+      "an address that is none",
+      stored({ id: "b", provider: "openai-compatible", baseUrl: "ftp://x" }),
+      {},
+      "bad-request",
+    ],
+  ])("[MODEL-8] checked before it is kept: %s", async (_name, { id, provider, key, baseUrl }, routes, expected) => {
+    const { models } = registry({}, routes);
+    const given = { id, provider, ...(key === null ? {} : { key }), ...(baseUrl === null ? {} : { baseUrl }) };
+    expect((await models.check(given))?.code ?? null).toBe(expected);
+  });
+});
+
+describe("local servers", () => {
+  test("[MODEL-9] those that answer on their usual ports are offered, within half a second", async () => {
+    const { models, clock } = registry(
+      {},
+      {
+        "http://127.0.0.1:11434/api/tags": { body: { models: [{ name: "qwen3:8b" }] } },
+        "http://127.0.0.1:1234/v1/models": "hang",
+        "http://127.0.0.1:8080/v1/models": { body: "some other program" },
+      },
+    );
+    const finding = models.localServers();
+    await clock.advance(500);
+    expect(await finding).toEqual([{ kind: "Ollama", baseUrl: "http://127.0.0.1:11434/v1", models: ["qwen3:8b"] }]);
+  });
+
+  test.each([
+    ["0.0.0.0:9999", "http://127.0.0.1:9999"],
+    ["http://localhost", "http://localhost:11434"],
+    ["http://other.example:1", "http://127.0.0.1:11434"],
+  ])("[MODEL-9] OLLAMA_HOST=%s is asked at %s", async (host, origin) => {
+    const { models, asked } = registry({ OLLAMA_HOST: host });
+    await models.localServers();
+    expect(asked.map(({ url }) => url)).toContain(`${origin}/api/tags`);
+  });
+});
+
+test("[MODEL-7] over real HTTP: listed and checked like any server", async () => {
+  await using provider = await createFakeProvider({ models: ["m-1"] });
+  const clock = createFakeClock();
+  const env = { OPENAI_COMPATIBLE_BASE_URL: provider.url };
+  const models = createModelRegistry({ env, clock, fetch: globalThis.fetch });
+  expect((await models.list()).models.map((model) => model.id)).toEqual(["openai-compatible/m-1", "demo/demo"]);
+  expect(await models.check({ id: "x", provider: "openai-compatible", baseUrl: provider.url })).toBeNull();
+});
