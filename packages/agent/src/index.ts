@@ -25,7 +25,7 @@ export type { RecoverInput, Recovery } from "./recover.ts";
 export { recover } from "./recover.ts";
 export type { ToolBoxOptions } from "./tools/context.ts";
 export type { NodeOperationsOptions } from "./tools/node-operations.ts";
-export { nodeOperations } from "./tools/node-operations.ts";
+export { nodeClock, nodeOperations } from "./tools/node-operations.ts";
 export type { ToolOperations } from "./tools/operations.ts";
 export type { PreparedCall, Tool, ToolBox, ToolOutcome, ToolPlace, ToolRun } from "./tools/tool.ts";
 export { createToolBox, endOrphans } from "./tools/toolbox.ts";
