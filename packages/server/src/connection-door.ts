@@ -8,19 +8,21 @@ import {
   type ErrorBody,
   type Fault,
   type Frame,
+  fault,
   isFault,
   limits,
+  parseClientId,
   protocolVersion,
   protocolVersions,
   type QueuedMessage,
   type TabId,
   type Timer,
-  unreachable,
 } from "@varve/protocol";
-import { commandSchema } from "@varve/protocol/schema";
 import type { Devices } from "./auth/devices.ts";
 import { nameOf, proveHello, type Visitor } from "./auth/gate.ts";
-import type { FrameSink, QueueFault, Subscription, Workspace } from "./workspace/workspace-contract.ts";
+import { type Change, carryOut } from "./carry-out.ts";
+import { parseCommand } from "./command-text.ts";
+import type { FrameSink, Subscription, Workspace } from "./workspace/workspace-contract.ts";
 
 /** A connection that has not said hello by then is closed. */
 const helloMs = 10_000;
@@ -46,17 +48,19 @@ export interface DoorPorts {
   readonly clock: Clock;
   readonly build: string;
   readonly boot: string;
+  /** A promise of ours was broken; for the server's log. */
+  readonly broke: (error: unknown) => void;
 }
-
-type Ack = Extract<Frame, { type: "ack" }>;
 
 export class ConnectionDoor {
   readonly #ports: DoorPorts;
   readonly #socket: DoorSocket;
   readonly #sink: FrameSink;
   readonly #subscriptions = new Map<TabId, Subscription>();
-  /** Grows with each `sub` of a tab: the answer of an older one is thrown away. */
-  readonly #asked = new Map<TabId, number>();
+  /** Commands of one tab are carried out in the order in which they came. */
+  readonly #lanes = new Map<TabId, Promise<void>>();
+  /** The newest `sub` of a tab that is not answered yet: what comes of an older one is thrown away. */
+  readonly #asked = new Map<TabId, object>();
   #visitor: Visitor;
   #client = "";
   #greeted = false;
@@ -82,15 +86,20 @@ export class ConnectionDoor {
     return "device" in this.#visitor && this.#visitor.device.id === deviceId;
   }
 
-  /** A text message came. Never throws. */
+  /** A text message came; resolves once it is dealt with. Never throws. */
   async received(text: string): Promise<void> {
     if (this.#closed) return;
     this.#heardAt = this.#ports.clock.now();
     const command = parseCommand(text);
-    if (command.ok) {
-      if (!this.#greeted && command.value.type !== "hello") return this.end(closeCodes.protocol, "hello first");
+    if (!command.ok) return this.#refuse(command.re, command.error);
+    if (!this.#greeted && command.value.type !== "hello") return this.end(closeCodes.protocol, "hello first");
+    try {
       await this.#act(command.value);
-    } else this.#refuse(command.re, command.error);
+    } catch (error) {
+      this.#ports.broke(error);
+      const re = "re" in command.value ? command.value.re : undefined;
+      this.#refuse(re, { code: "internal", message: "Something broke inside Varve.", hint: "Try again." });
+    }
   }
 
   /** The transport has taken what waited. */
@@ -122,13 +131,14 @@ export class ConnectionDoor {
       case "hello":
         return this.#hello(command);
       case "sub":
-        return this.#subscribe(command);
+        this.#asked.set(command.tab, command);
+        return this.#inOrder(command.tab, () => this.#subscribe(command));
       case "sub-workspace":
         this.#endWorkspace?.();
         this.#endWorkspace = workspace.subscribeWorkspace(command.re, this.#sink);
         return;
       case "unsub":
-        this.#asked.set(command.tab, (this.#asked.get(command.tab) ?? 0) + 1);
+        this.#asked.delete(command.tab);
         this.#subscriptions.get(command.tab)?.close();
         this.#subscriptions.delete(command.tab);
         return;
@@ -140,74 +150,24 @@ export class ConnectionDoor {
       case "pong":
         return;
       default:
-        return this.#change(command);
+        return this.#inOrder(command.tab, () => this.#change(command));
     }
   }
 
-  /** Commands that change something: each is answered by an `ack` or an `err`. */
-  async #change(
-    command: Exclude<Command, { type: "hello" | "sub" | "sub-workspace" | "unsub" | "focus" | "seen" | "pong" }>,
-  ): Promise<void> {
-    const { workspace } = this.#ports;
-    const { re, tab } = command;
-    switch (command.type) {
-      case "send": {
-        const { id, text, delivery, turnId, attachments } = command;
-        const message = {
-          id,
-          text,
-          ...(delivery && { delivery }),
-          ...(turnId && { turnId }),
-          ...(attachments && { attachments }),
-        };
-        return this.#answer(re, await workspace.send(tab, message, this.#by()));
-      }
-      case "edit":
-        return this.#patched(
-          re,
-          await workspace.patchQueued(tab, command.id, {
-            version: command.version,
-            text: command.text,
-            ...(command.delivery && { delivery: command.delivery }),
-          }),
-        );
-      case "hold":
-        return this.#patched(
-          re,
-          await workspace.patchQueued(tab, command.id, { version: command.version, state: "held" }),
-        );
-      case "release":
-        return this.#patched(
-          re,
-          await workspace.patchQueued(tab, command.id, { version: command.version, state: "queued" }),
-        );
-      case "move":
-        return this.#patched(
-          re,
-          await workspace.patchQueued(tab, command.id, { version: command.version, before: command.before }),
-        );
-      case "cancel":
-        return this.#answer(re, await workspace.cancelQueued(tab, command.id));
-      case "stop": {
-        const { turnId, callId } = command;
-        const stopped = await workspace.stop(tab, {
-          ...(turnId !== undefined && { turnId }),
-          ...(callId !== undefined && { callId }),
-        });
-        return this.#answer(re, isFault(stopped) ? stopped : { state: "done" });
-      }
-      case "answer": {
-        const { askId, verdict, text } = command;
-        const problem = await workspace.answer(
-          tab,
-          { askId, ...(verdict && { verdict }), ...(text !== undefined && { text }) },
-          this.#by(),
-        );
-        return this.#answer(re, problem ?? { state: "done" });
-      }
-      default:
-        return unreachable(command);
-    }
+  #inOrder(tab: TabId, act: () => Promise<void>): Promise<void> {
+    const done = (this.#lanes.get(tab) ?? Promise.resolve()).then(act).finally(() => {
+      if (this.#lanes.get(tab) === done) this.#lanes.delete(tab);
+    });
+    this.#lanes.set(tab, done);
+    return done;
+  }
+
+  /** Answered by an `ack` or an `err`, behind the ops that it speaks of. */
+  async #change(command: Change): Promise<void> {
+    const outcome = await carryOut(this.#ports.workspace, command, this.#client);
+    this.#subscriptions.get(command.tab)?.flush();
+    if (isFault(outcome)) this.#refuse(command.re, outcome, outcome.current);
+    else this.#send({ type: "ack", re: command.re, ...outcome });
   }
 
   #hello(command: Extract<Command, { type: "hello" }>): void {
@@ -228,7 +188,7 @@ export class ConnectionDoor {
       return;
     }
     this.#visitor = proven;
-    this.#client = command.client.slice(0, 64);
+    this.#client = parseClientId(command.client) ?? nameOf(proven);
     const first = !this.#greeted;
     this.#greeted = true;
     const { build, boot } = this.#ports;
@@ -238,36 +198,16 @@ export class ConnectionDoor {
 
   async #subscribe(command: Extract<Command, { type: "sub" }>): Promise<void> {
     const { tab } = command;
-    const known = this.#subscriptions.get(tab);
-    if (known === undefined && this.#subscriptions.size >= limits.subscriptionsMax) {
-      return this.#refuse(command.re, {
-        code: "bad-request",
-        message: `A connection follows at most ${limits.subscriptionsMax} tabs.`,
-        hint: "Leave one first.",
-      });
-    }
-    known?.close();
+    if (this.#asked.get(tab) !== command) return;
+    this.#subscriptions.get(tab)?.close();
     this.#subscriptions.delete(tab);
-    const turn = (this.#asked.get(tab) ?? 0) + 1;
-    this.#asked.set(tab, turn);
-    const subscription = await this.#ports.workspace.subscribe(command, this.#sink);
-    if (isFault(subscription)) return this.#refuse(command.re, subscription);
-    if (this.#closed || this.#asked.get(tab) !== turn) return subscription.close();
-    this.#subscriptions.set(tab, subscription);
-  }
-
-  #by(): string {
-    return this.#client === "" ? nameOf(this.#visitor) : this.#client;
-  }
-
-  #patched(re: number, outcome: QueuedMessage | QueueFault): void {
-    if (isFault(outcome)) this.#refuse(re, outcome, "current" in outcome ? outcome.current : undefined);
-    else this.#answer(re, { id: outcome.id, state: outcome.state, version: outcome.version });
-  }
-
-  #answer(re: number, outcome: Omit<Ack, "type" | "re"> | Fault): void {
-    if (isFault(outcome)) this.#refuse(re, outcome);
-    else this.#send({ type: "ack", re, ...outcome });
+    const full = this.#subscriptions.size >= limits.subscriptionsMax;
+    const outcome = full ? tooMany() : await this.#ports.workspace.subscribe(command, this.#sink);
+    const current = !this.#closed && this.#asked.get(tab) === command;
+    if (current) this.#asked.delete(tab);
+    if (isFault(outcome)) this.#refuse(command.re, outcome);
+    else if (current) this.#subscriptions.set(tab, outcome);
+    else outcome.close();
   }
 
   #refuse(re: number | undefined, error: ErrorBody, current?: QueuedMessage): void {
@@ -289,12 +229,14 @@ export class ConnectionDoor {
   /** A data frame every interval: browsers hide the protocol's own pings from their pages. */
   #beat(): void {
     this.#timer.cancel();
-    if (this.#ports.clock.now() - this.#heardAt > limits.silenceMaxMs) {
+    const { clock } = this.#ports;
+    const left = limits.silenceMaxMs - (clock.now() - this.#heardAt);
+    if (left <= 0) {
       this.#silent();
       return;
     }
-    this.#send({ type: "ping", ts: this.#ports.clock.now() });
-    this.#timer = this.#ports.clock.setTimer(limits.pingIntervalMs, () => this.#beat());
+    this.#send({ type: "ping", ts: clock.now() });
+    this.#timer = clock.setTimer(Math.min(limits.pingIntervalMs, left), () => this.#beat());
   }
 
   #silent(): void {
@@ -302,30 +244,5 @@ export class ConnectionDoor {
   }
 }
 
-type Parsed =
-  | { readonly ok: true; readonly value: Command }
-  | { readonly ok: false; readonly re: number | undefined; readonly error: ErrorBody };
-
-function parseCommand(text: string): Parsed {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // The text came from outside; what is wrong with it is told, and the connection goes on.
-    return { ok: false, re: undefined, error: { code: "bad-json", message: "A command must be one JSON text." } };
-  }
-  const parsed = commandSchema.safeParse(json);
-  if (parsed.success) return { ok: true, value: parsed.data };
-  const issue = parsed.error.issues[0];
-  const where = issue?.path.join(".") || "command";
-  return {
-    ok: false,
-    re: reOf(json),
-    error: { code: "bad-request", message: `${where}: ${issue?.message ?? "not valid"}.` },
-  };
-}
-
-function reOf(json: unknown): number | undefined {
-  if (typeof json !== "object" || json === null || !("re" in json)) return undefined;
-  return typeof json.re === "number" ? json.re : undefined;
-}
+const tooMany = (): Fault =>
+  fault("bad-request", `A connection follows at most ${limits.subscriptionsMax} tabs.`, "Leave one first.");

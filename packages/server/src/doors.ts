@@ -61,7 +61,8 @@ export function openDoors(ports: DoorsPorts): Doors {
   let closing = false;
   const sse = openSseDoor({ workspace, clock });
   const server = createServer();
-  const sockets = openWsDoor(server, { workspace, devices: gate.devices, clock, build, boot, gate });
+  const broke = (error: unknown): void => ports.log("error", "command-failed", { error });
+  const sockets = openWsDoor(server, { workspace, devices: gate.devices, clock, build, boot, gate, broke });
   const connections = () => ({ sockets: sockets.count(), streams: sse.count() });
   const routes: Route[] = [
     ...accessRoutes({ gate, codes: ports.codes, build, revoked: (id) => sockets.endDevice(id) }),

@@ -8,6 +8,10 @@ import { ConnectionDoor, closeCodes, type DoorPorts } from "./connection-door.ts
 
 /** Connections at once; one more is refused. */
 const connectionsMax = 1_000;
+/** Commands of one connection in the works; with more, nothing more is read from it until some are done. */
+const commandsMax = 64;
+/** A client that does not answer the closing handshake is cut off after this long. */
+const closingMs = 5_000;
 
 export interface WsDoor {
   count(): number;
@@ -31,14 +35,15 @@ export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: G
   });
 
   function serve(socket: WebSocket, visitor: Visitor): void {
+    let inWork = 0;
     const door = new ConnectionDoor(
       {
         send: (text) => socket.send(text, () => door.drained()),
         buffered: () => socket.bufferedAmount,
         close: (code, reason) => {
           socket.close(code, reason);
-          // A reader that takes nothing never answers the closing handshake.
-          if (socket.bufferedAmount > 0) socket.terminate();
+          const cut = ports.clock.setTimer(closingMs, () => socket.terminate());
+          socket.once("close", () => cut.cancel());
         },
       },
       visitor,
@@ -46,8 +51,11 @@ export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: G
     );
     doors.add(door);
     socket.on("message", (data, binary) => {
-      if (binary) door.end(closeCodes.protocol, "text only");
-      else void door.received(data.toString());
+      if (binary) return door.end(closeCodes.protocol, "text only");
+      if (++inWork >= commandsMax) socket.pause();
+      void door.received(data.toString()).finally(() => {
+        if (--inWork < commandsMax && socket.isPaused) socket.resume();
+      });
     });
     socket.on("close", () => {
       doors.delete(door);

@@ -3,7 +3,7 @@
  * this host whatever its port. Both are kept as hashes, in the log's settings, and last 90 days after the last use.
  */
 import type { Log } from "@varve/log";
-import { type Clock, type Fault, isFault, type RandomBytes } from "@varve/protocol";
+import type { Clock, Fault, RandomBytes } from "@varve/protocol";
 import { hashOf, newSecret, sameSecret } from "./secrets.ts";
 
 const lifeMs = 90 * 24 * 3_600_000;
@@ -32,6 +32,8 @@ export interface DevicePorts {
 export class Devices {
   readonly #ports: DevicePorts;
   #devices: readonly StoredDevice[];
+  /** Changes are written one after another, each on what the one before it left. */
+  #writing: Promise<unknown> = Promise.resolve();
 
   private constructor(ports: DevicePorts, devices: readonly StoredDevice[]) {
     this.#ports = ports;
@@ -61,17 +63,17 @@ export class Devices {
       createdAt: now,
       usedAt: now,
     };
-    const kept = this.#living()
-      .toSorted((a, b) => b.usedAt - a.usedAt)
-      .slice(0, devicesMax - 1);
-    const problem = await this.#save([...kept, device]);
-    return problem ?? { device, cookie, key };
+    const problem = await this.#change((devices) => {
+      const living = devices.filter((known) => isLiving(known, now)).toSorted((a, b) => b.usedAt - a.usedAt);
+      return [...living.slice(0, devicesMax - 1), device];
+    });
+    return problem ?? { device: publicOf(device), cookie, key };
   }
 
   /** The device of a cookie, its second key not yet checked. */
   byCookie(cookie: string): Device | null {
     const found = this.#living().find((device) => sameSecret(device.cookieHash, hashOf(cookie)));
-    return found ?? null;
+    return found === undefined ? null : publicOf(found);
   }
 
   hasKey(id: string, key: string): boolean {
@@ -82,35 +84,42 @@ export class Devices {
   }
 
   list(): readonly Device[] {
-    return this.#living().map(({ id, label, createdAt, usedAt }) => ({ id, label, createdAt, usedAt }));
+    return this.#living().map(publicOf);
   }
 
   async revoke(id: string): Promise<boolean | Fault> {
-    const left = this.#devices.filter((device) => device.id !== id);
-    if (left.length === this.#devices.length) return false;
-    const problem = await this.#save(left);
-    return problem ?? true;
+    if (!this.#devices.some((device) => device.id === id)) return false;
+    return (await this.#change((devices) => devices.filter((device) => device.id !== id))) ?? true;
   }
 
   #living(): readonly StoredDevice[] {
     const now = this.#ports.clock.now();
-    return this.#devices.filter((device) => now - device.usedAt < lifeMs);
+    return this.#devices.filter((device) => isLiving(device, now));
   }
 
   #touch(used: StoredDevice): void {
     const now = this.#ports.clock.now();
     if (now - used.usedAt < touchMs) return;
     // The renewed time is a comfort: if it cannot be written the device signs in again some day.
-    void this.#save(this.#devices.map((device) => (device.id === used.id ? { ...device, usedAt: now } : device)));
+    void this.#change((devices) =>
+      devices.map((device) => (device.id === used.id ? { ...device, usedAt: now } : device)),
+    );
   }
 
-  async #save(devices: readonly StoredDevice[]): Promise<Fault | null> {
-    const problem = await this.#ports.log.putSetting(settingKey, JSON.stringify(devices));
-    if (problem !== null && isFault(problem)) return problem;
-    this.#devices = devices;
-    return null;
+  #change(next: (devices: readonly StoredDevice[]) => readonly StoredDevice[]): Promise<Fault | null> {
+    const written = this.#writing.then(async () => {
+      const devices = next(this.#devices);
+      const problem = await this.#ports.log.putSetting(settingKey, JSON.stringify(devices));
+      if (problem === null) this.#devices = devices;
+      return problem;
+    });
+    this.#writing = written;
+    return written;
   }
 }
+
+const isLiving = (device: StoredDevice, now: number): boolean => now - device.usedAt < lifeMs;
+const publicOf = ({ id, label, createdAt, usedAt }: StoredDevice): Device => ({ id, label, createdAt, usedAt });
 
 /** What another version or a damaged setting left is not trusted: those devices sign in again. */
 function parseDevices(text: string | null): readonly StoredDevice[] {

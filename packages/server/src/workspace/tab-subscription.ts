@@ -103,6 +103,12 @@ export class TabSubscription implements Subscription {
     if (focused) this.#changed();
   }
 
+  flush(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#flush();
+  }
+
   drained(): void {
     this.#changed();
   }

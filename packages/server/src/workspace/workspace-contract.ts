@@ -38,6 +38,8 @@ export interface FrameSink {
 /** One cursor on one tab. */
 export interface Subscription {
   focus(focused: boolean): void;
+  /** Sends at once what is not sent yet: an answer to a command must not overtake the ops that it speaks of. */
+  flush(): void;
   /** The connection has drained: a skipped tick may be made up for. */
   drained(): void;
   /** Idempotent; after it nothing is sent. */
