@@ -9,7 +9,7 @@ export type { RegistryOptions } from "./model/registry.ts";
 export { createModelRegistry } from "./model/registry.ts";
 export type { TurnOwner } from "./owner.ts";
 export { OwnerGone } from "./owner.ts";
-export { decide, decide } from "./permission/decide.ts";
+export { decide } from "./permission/decide.ts";
 export type { Decide, Decision, PermissionContext, PermissionRule } from "./permission/decide-contract.ts";
 export { grantedFrom } from "./permission/granted.ts";
 export { ruleFileReader } from "./permission/rule-file.ts";
