@@ -72,7 +72,7 @@ export const toolLimits = {
   killRoundsMax: 25,
   /** After the shell's exit: output is read until none came for the first, at most for the second. */
   drainQuietMs: 100,
-  drainMs: 500,
+  drainMs: 300,
   /** Characters kept of a command's output, half from its start and half from its end; the rest is in the spill file. */
   outputCharsMax: 30_000,
   /** Bytes of a spill file; what comes after is only in the kept end. */
@@ -96,8 +96,10 @@ export const toolLimits = {
   fetchMs: 30_000,
   fetchRedirectsMax: 5,
   urlCharsMax: 4_096,
-  /** Bytes of HTML that are converted; a larger page is given as it is. */
+  /** Characters of HTML that are converted, elements in each other, time it may take; beyond any the page is given as it is. */
   htmlBytesMax: 2 * 1024 ** 2,
+  htmlDepthMax: 400,
+  htmlMs: 1_000,
 
   /** Items of `todo` and characters of one; more is refused. */
   todoItemsMax: 100,

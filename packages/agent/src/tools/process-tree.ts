@@ -27,11 +27,16 @@ export async function endTree(operations: ToolOperations, mark: string, shell: S
     for (const pid of left ?? []) processes.signal(pid, signal);
   };
   await signalAll("SIGTERM");
-  for (let waited = 0; waited < toolLimits.killGraceMs; waited += toolLimits.killPollMs) {
+  let graceOver = false;
+  const grace = clock.setTimer(toolLimits.killGraceMs, () => {
+    graceOver = true;
+  });
+  while (!graceOver) {
     const left = await living(processes, mark);
     if (exited && (left === null || left.length === 0)) break;
     await pause(clock, toolLimits.killPollMs);
   }
+  grace.cancel();
   for (let round = 0; round < toolLimits.killRoundsMax; round++) {
     await signalAll("SIGKILL");
     const left = await living(processes, mark);

@@ -74,7 +74,9 @@ async function refuseBinary(start: Uint8Array, facts: FileFacts, shown: string):
   if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) {
     throw new ToolFault(`${shown} is UTF-16 text, ${facts.size} bytes. Convert it with iconv to read it.`);
   }
-  if (start.length > 0 && (await isBinaryFile(Buffer.from(start), start.length))) {
+  // The library also doubts short texts in old encodings; those hold no control characters.
+  const controls = start.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b));
+  if (controls && (await isBinaryFile(Buffer.from(start), start.length))) {
     throw new ToolFault(`${shown} is a binary file, ${facts.size} bytes. It is not shown.`);
   }
 }
