@@ -39,6 +39,12 @@ describe("breakpoints", () => {
     expect(places(...rows)).toBe("S* U* A U* U*");
   });
 
+  test("[WIRE-22] an unanswered end in front of the last answered one gives way to an answered one", () => {
+    const t3 = { turn: "t3" };
+    const rows = [P(), U("a"), Q("mine"), T("t"), U("b", t2), Q("mine", t2), E(t2), U("c", t3), Q("mine", t3)];
+    expect(places(...rows, T("u", t3), U("d", { turn: "t4" }))).toBe("S* U* A U U* A U*");
+  });
+
   test("[WIRE-22] a voided step was answered: its request's end holds an entry", () => {
     const rows = [P(), U("a"), Q("mine"), T("x"), V("t1", 0), Q("mine", at(1)), T("y", at(1)), U("b", t2)];
     expect(places(...rows)).toBe("S* U* A U*");
