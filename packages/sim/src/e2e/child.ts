@@ -1,0 +1,99 @@
+/** `node bin/varve.mjs` of this checkout as a process of its own: the real product, as a person starts it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { within } from "./within.ts";
+
+const root = new URL("../../../../", import.meta.url);
+const program = fileURLToPath(new URL("bin/varve.mjs", root));
+const parts = ["dist/server/main.mjs", "dist/web/index.html"];
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Child {
+  readonly pid: number;
+  readonly exited: Promise<Exit>;
+  /** All that it has said so far. */
+  out(): string;
+  err(): string;
+  /** Resolves with the first match in what it says on standard output; rejects if the process ends without one. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
+}
+
+export interface ChildOptions {
+  readonly args: readonly string[];
+  /** The whole environment but for PATH, TZ and LANG. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+}
+
+export function startChild({ args, env, cwd, input }: ChildOptions): Child {
+  const missing = parts.filter((part) => !existsSync(new URL(part, root)));
+  if (missing.length > 0) throw new Error(`${missing.join(" and ")} not built: run \`npm run build\` in the checkout.`);
+  const { PATH = "", TZ = "UTC", LANG = "C.UTF-8" } = process.env;
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH, TZ, LANG, ...env },
+    ...(cwd !== undefined && { cwd }),
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.end(input ?? "");
+  return listenTo(child);
+}
+
+/** Runs a command to its end. */
+export async function runVarve(options: ChildOptions): Promise<{ code: number | null; out: string; err: string }> {
+  const child = startChild(options);
+  const { code } = await within(`varve ${options.args.join(" ")} ends`, child.exited, 60_000).finally(() =>
+    child.signal("SIGKILL"),
+  );
+  return { code, out: child.out(), err: child.err() };
+}
+
+function listenTo(child: ChildProcess): Child {
+  const said = { out: "", err: "" };
+  const watchers = new Set<() => void>();
+  const tell = (): void => {
+    for (const watch of watchers) watch();
+  };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    said.out += text;
+    tell();
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    said.err += text;
+  });
+  let ended = false;
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.on("error", reject);
+    // Not `exit`: everything that it said is read by then.
+    child.on("close", (code, signal) => {
+      ended = true;
+      resolve({ code, signal });
+      tell();
+    });
+  });
+  return {
+    pid: child.pid ?? -1,
+    exited,
+    out: () => said.out,
+    err: () => said.err,
+    says: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = pattern.exec(said.out);
+          if (found === null && !ended) return;
+          watchers.delete(look);
+          if (found !== null) resolve(found);
+          else reject(new Error(`varve ended without saying ${pattern}:\n${said.out}${said.err}`));
+        };
+        watchers.add(look);
+        look();
+      }),
+    signal: (name) => void child.kill(name),
+  };
+}
