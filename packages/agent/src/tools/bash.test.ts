@@ -1,12 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { JsonObject } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
 import { toolLimits } from "./limits.ts";
+import { nodeOperations } from "./node-operations.ts";
 import { markVariable } from "./shell-env.ts";
 import { homeMark } from "./shell-task.ts";
-import { type Scratch, scratch } from "./testing/scratch.ts";
-import { endOrphans } from "./toolbox.ts";
+import { runPrepared, type Scratch, scratch } from "./testing/scratch.ts";
+import type { ToolBox } from "./tool.ts";
+import { createToolBox, endOrphans } from "./toolbox.ts";
 
 const secondsSince = (start: number) => (performance.now() - start) / 1_000;
 
@@ -144,11 +147,29 @@ describe("the life of a command", () => {
     expect(read.effect).toBe("read");
     expect((await at.call("read", { path, offset: 10_000, limit: 1 })).text).toMatch(/^10000\t10000\n/);
     expect((await at.prepare("grep", { pattern: "^7777$", path })).effect).toBe("read");
-    expect((await at.prepare("write", { path: `${path}.x`, content: "" })).effect).toBe("run");
+    expect((await at.call("write", { path: `${path}.x`, content: "" })).text).toMatch(/can be read and not changed/);
     const other = { ...at.place, tabId: JSON.parse('"other"') };
     expect(await at.box.get("read")?.prepare({ path }, other)).toMatchObject({ effect: "run" });
     await at.box.closePlace(at.place.tabId);
     expect(existsSync(path)).toBe(false);
+  });
+
+  test("[TOOL-64] a server may keep spill files in its home, and they outlive it", async () => {
+    await using at = scratch();
+    const inHome = { ...at.place, home: at.base };
+    const prepare = async (box: ToolBox, name: string, args: JsonObject) => {
+      const prepared = await box.get(name)?.prepare(args, inHome);
+      if (prepared === undefined || "error" in prepared) throw new Error(prepared?.error ?? name);
+      return prepared;
+    };
+    const { text } = await at.call("bash", { command: "seq 1 20000" });
+    const path = /the whole output is in (\S+)⟩/.exec(text)?.[1] ?? "";
+    await at.box.close();
+    const later = createToolBox(nodeOperations({ spillRoot: join(at.base, "spill") }));
+    const read = await prepare(later, "read", { path, limit: 1 });
+    expect(read.effect).toBe("read");
+    expect((await runPrepared(read)).text).toMatch(/^1\t1\n/);
+    await expect(prepare(later, "read", { path: join(at.base, "spill/other/x") })).rejects.toThrow(/no tool may touch/);
   });
 
   test("[TOOL-65] output comes live, in order, and the result says the same", async () => {

@@ -88,8 +88,10 @@ export async function locate(files: FileOperations, place: ToolPlace, path: stri
   if (path.length > toolLimits.pathCharsMax) throw new ToolFault("The path is too long.");
   const root = await realRoot(files, place);
   const { real, facts } = await resolveReal(files, absoluteOf(files, path, root));
-  await refuseDenied(files, place, real);
-  const where = within(root, real) ? "inside" : within(files.spillFolder(place.tabId), real) ? "spill" : "outside";
+  const isSpill = within(files.spillFolder(place.tabId), real);
+  // Looked at first: a server may keep its spill files in its home.
+  if (!isSpill) await refuseDenied(files, place, real);
+  const where = isSpill ? "spill" : within(root, real) ? "inside" : "outside";
   return { real, facts, where, root, shown: where === "inside" ? relative(root, real) || "." : real };
 }
 

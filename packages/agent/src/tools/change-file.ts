@@ -31,6 +31,7 @@ export async function prepareChange(context: ToolContext, place: ToolPlace, wish
   const { known } = context.memory(place.tabId);
   const located = await locate(files, place, wish.path);
   const { real } = located;
+  if (located.where === "spill") throw new ToolFault(`${real} is kept output, which can be read and not changed.`);
   const standing = await look(context, located, wish.tool);
   refuseUnknown(wish, located, { standing, known: known.get(real) });
   const { file } = wish.change(standing, located);

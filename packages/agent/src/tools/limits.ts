@@ -78,7 +78,7 @@ export const toolLimits = {
   /** Bytes of a spill file; what comes after is only in the kept end. */
   spillBytesMax: 10 * 1024 ** 2,
   /** Spill files per tab; the oldest is removed. */
-  spillFilesMax: 50,
+  spillFilesMax: 20,
   /** Characters of a line that may still be rewritten by a carriage return; a longer one is final. */
   openLineCharsMax: 64 * 1024,
   /** Characters of a terminal sequence; a longer one is dropped up to there. */

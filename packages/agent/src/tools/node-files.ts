@@ -212,7 +212,8 @@ function newSpill(folder: string, name: string): SpillFile {
   const kept = readdirSync(folder).sort();
   for (const old of kept.slice(0, Math.max(0, kept.length - toolLimits.spillFilesMax + 1))) rmSync(join(folder, old));
   temporaries += 1;
-  const path = join(folder, `${String(temporaries).padStart(9, "0")}-${name}.txt`);
+  // The time keeps names of one folder apart across servers, and in the order in which the oldest goes first.
+  const path = join(folder, `${Date.now()}-${String(temporaries).padStart(6, "0")}-${name}.txt`);
   const fd = openSync(path, "wx+", 0o600);
   let open = true;
   return {

@@ -17,7 +17,10 @@ export const nodeClock: Clock = {
 };
 
 export interface NodeOperationsOptions {
-  /** Where spill files go; a new folder for temporary files unless said. Must exist, outside every workspace. */
+  /**
+   * Where spill files go, a folder for each tab; a new one for temporary files unless said. Must exist, outside every
+   * workspace; it may be in `VARVE_HOME`, where spill files outlive a restart.
+   */
   readonly spillRoot?: string;
   readonly clock?: Clock;
 }

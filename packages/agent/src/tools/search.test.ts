@@ -184,7 +184,9 @@ describe("searching", () => {
           run: ({ signal, onBytes }) =>
             new Promise((done) => {
               onBytes(Buffer.from("a.ts\0"));
-              signal.addEventListener("abort", () => done({ code: null, stderr: "" }));
+              const end = () => done({ code: null, stderr: "" });
+              if (signal.aborted) end();
+              signal.addEventListener("abort", end);
             }),
         },
       }),

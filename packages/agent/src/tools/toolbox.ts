@@ -45,18 +45,21 @@ export function createToolBox(operations: ToolOperations, options: ToolBoxOption
   ];
   const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
   assert(byName.size === tools.length, "each tool has a name of its own");
-  const closePlace = async (tabId: TabId): Promise<void> => {
+  const forget = async (tabId: TabId): Promise<void> => {
     const kept = tabs.get(tabId);
     tabs.delete(tabId);
     await kept?.jobs.close();
-    await operations.files.dropSpills(tabId);
   };
   return {
     definitions: tools.map(({ definition }) => definition).sort((a, b) => (a.name < b.name ? -1 : 1)),
     get: (name) => byName.get(name),
-    closePlace,
+    closePlace: async (tabId) => {
+      await forget(tabId);
+      await operations.files.dropSpills(tabId);
+    },
+    // Spill files stay: results that name them are still in the logs when a server starts again.
     close: async () => {
-      await Promise.all([...tabs.keys()].map(closePlace));
+      await Promise.all([...tabs.keys()].map(forget));
     },
   };
 }
