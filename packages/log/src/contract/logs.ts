@@ -199,7 +199,9 @@ export function describeLogs(open: OpenLog): void {
       const child = { kind: "child", logId: ids.log(), parentId: claim.logId, parentSeq: 1 } as const;
       const pointed = sound(await log.point(claim, child, startMs));
       expect(pointed).toMatchObject({ logId: child.logId, tail: 1 });
-      expect(await log.commit(claim, { rows: [] })).toEqual({ kind: "fenced" });
+      expect(pointed.term).toBeGreaterThan(claim.term);
+      for (const old of [claim, { ...claim, logId: child.logId }])
+        expect(await log.commit(old, { rows: [] })).toEqual({ kind: "fenced" });
       expect(await log.point(claim, child, startMs)).toMatchObject({ kind: "fault", code: "log-fenced" });
       const second = await claimOf(log, claim.tabId);
       expect(second.term).toBeGreaterThan(pointed.term);
