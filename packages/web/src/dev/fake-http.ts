@@ -3,12 +3,14 @@ import type { Http, Method, Result } from "../api/http.ts";
 /** Answers from a table, for development. */
 export class FakeHttp implements Http {
   readonly #demoOnly: boolean;
-  constructor(demoOnly: boolean) {
+  readonly #newTab: (body: unknown) => unknown;
+  constructor(demoOnly: boolean, newTab: (body: unknown) => unknown) {
     this.#demoOnly = demoOnly;
+    this.#newTab = newTab;
   }
 
-  async json(method: Method, path: string): Promise<Result<unknown>> {
-    const body = this.#answer(method, path);
+  async json(method: Method, path: string, sent?: unknown): Promise<Result<unknown>> {
+    const body = method === "POST" && path === "/tabs" ? this.#newTab(sent) : this.#answer(method, path);
     return body === undefined
       ? {
           ok: false,

@@ -11,7 +11,12 @@ export interface FakeScene {
   readonly pending?: readonly PendingMessage[];
   readonly status?: Partial<TabStatus>;
   readonly outputs?: TabSnapshot["outputs"];
+  /** Rows in the window at first: the rest is paged in. */
+  readonly held?: number;
 }
+
+/** Rows that one page brings. */
+const PAGE_ROWS = 40;
 
 const idle: TabStatus = { state: "idle", turnId: null, step: 0, waits: [], lastSealed: null };
 
@@ -19,23 +24,26 @@ export class FakeTab implements TabHandle {
   readonly tabId: TabId;
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
+  readonly #log: LogChunk[];
   #now: TabSnapshot;
   #next = 0;
 
   constructor(tabId: TabId, clock: Clock, scene: FakeScene) {
     this.tabId = tabId;
     this.#clock = clock;
+    this.#log = [...scene.rows];
     const tail = scene.rows.length;
+    const lo = scene.held === undefined ? 1 : Math.max(1, tail - scene.held + 1);
     this.#now = {
       tabId,
       logId: known(parseLogId(`log-${tabId}`)),
-      rows: scene.rows,
+      rows: this.#log.slice(lo - 1),
       open: scene.open ?? [],
       queue: scene.queue ?? [],
       pending: scene.pending ?? [],
       outputs: scene.outputs ?? new Map(),
       status: { ...idle, lastSealed: scene.rows.at(-1)?.turnId ?? null, ...scene.status },
-      window: { lo: tail === 0 ? 0 : 1, hi: tail, tail, attached: true, unread: 0, paging: null },
+      window: { lo: tail === 0 ? 0 : lo, hi: tail, tail, attached: true, unread: 0, paging: null },
       ready: true,
       lost: [],
     };
@@ -80,17 +88,37 @@ export class FakeTab implements TabHandle {
     this.#change({ status: { ...this.#now.status, state: "idle", turnId: null, waits: [] }, open: [] });
     return null;
   }
-  async answer(askId: string) {
+  async answer(askId: string, answer: Parameters<TabHandle["answer"]>[1]) {
     const wait = this.#now.status.waits.find((one: Wait) => one.askId === askId);
     if (wait) {
       const said = { kind: "permission", state: "answered", askId: wait.askId, callId: wait.callId } as const;
       const turn = this.#now.status.turnId ?? turnId("");
-      this.#seal({ role: "system", type: "system", data: { ...said, verdict: "once", by: "me" } }, { turn });
+      this.#seal(
+        {
+          role: "system",
+          type: "system",
+          data: {
+            ...said,
+            verdict: answer.verdict ?? "once",
+            ...(answer.text === undefined ? {} : { reason: answer.text }),
+            by: "me",
+          },
+        },
+        { turn },
+      );
     }
     this.#change({ status: { ...this.#now.status, state: "running", waits: [] } });
     return null;
   }
-  pageOlder = async () => undefined;
+  pageOlder = async () => {
+    const { window } = this.#now;
+    if (window.lo <= 1) return;
+    this.#change({ window: { ...window, paging: "older" } });
+    this.#clock.setTimer(30, () => {
+      const lo = Math.max(1, window.lo - PAGE_ROWS);
+      this.#change({ rows: this.#log.slice(lo - 1), window: { ...this.#now.window, lo, paging: null } });
+    });
+  };
   pageNewer = async () => undefined;
   toEnd = async () => undefined;
   focus = () => undefined;
@@ -111,7 +139,7 @@ export class FakeTab implements TabHandle {
       | Pick<Extract<LogChunk, { type: "system" }>, "role" | "type" | "data">,
     place: { readonly id?: LogChunk["id"]; readonly turn: LogChunk["turnId"] },
   ): void {
-    const seq = this.#now.rows.length + 1;
+    const seq = this.#log.length + 1;
     const base = {
       id: place.id ?? chunkId(`s-${this.#next++}`),
       seq,
@@ -121,8 +149,9 @@ export class FakeTab implements TabHandle {
       step: 0,
     };
     const row: LogChunk = { ...base, createdAt: this.#clock.now(), ...what };
-    const window = { ...this.#now.window, lo: 1, hi: seq, tail: seq };
-    this.#change({ rows: [...this.#now.rows, row], window });
+    this.#log.push(row);
+    const lo = Math.max(1, this.#now.window.lo);
+    this.#change({ rows: this.#log.slice(lo - 1), window: { ...this.#now.window, lo, hi: seq, tail: seq } });
   }
   #stream(turn: LogChunk["turnId"], length: number): void {
     const id = chunkId(`answer-${turn}`);

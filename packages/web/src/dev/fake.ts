@@ -8,6 +8,7 @@ import { Access } from "../state/access.svelte.ts";
 import type { AppPorts } from "../state/app.svelte.ts";
 import { Drafts } from "../state/drafts.ts";
 import { Router } from "../state/route.svelte.ts";
+import { HOSTILE, hostileScene } from "./fake-hostile.ts";
 import { FakeHttp } from "./fake-http.ts";
 import { chunkId, failedRows, known, longRows, mainRows, RowWriter, turnId } from "./fake-rows.ts";
 import { type FakeScene, FakeTab } from "./fake-tab.ts";
@@ -18,28 +19,30 @@ const hour = 3_600_000;
 export function fakePorts(): AppPorts {
   const query = new URLSearchParams(location.search);
   const first = query.has("first");
-  const api = new Api(new FakeHttp(first || query.has("demo")));
+  const sync = new FakeSync(first, query.has("offline"));
+  const api = new Api(new FakeHttp(first || query.has("demo"), () => sync.newTab()));
   const signedIn = query.has("signedout") ? null : "key";
   const access = new Access(api, { read: async () => signedIn, write: async () => undefined });
   return {
     api,
     access,
     router: new Router(window),
-    drafts: new Drafts(null),
+    drafts: new Drafts(window.localStorage),
     clock: browserClock,
     newId: () => "made-up",
-    connect: () => new FakeSync(first, query.has("offline")),
+    connect: () => sync,
     reload: () => location.reload(),
   };
 }
 
 class FakeSync implements SyncClient {
-  readonly #first: boolean;
   readonly #offline: boolean;
   readonly #open = new Map<TabId, FakeTab>();
+  readonly #listeners = new Set<() => void>();
+  #tabs: readonly TabRecord[];
 
   constructor(first: boolean, offline: boolean) {
-    this.#first = first;
+    this.#tabs = first ? [] : records();
     this.#offline = offline;
   }
 
@@ -47,10 +50,17 @@ class FakeSync implements SyncClient {
     return this.#offline ? { kind: "waiting", attempt: 3, retryAt: browserClock.now() + 8000 } : { kind: "live" };
   }
   tabs(): readonly TabRecord[] {
-    return this.#first ? [] : records();
+    return this.#tabs;
   }
-  onChange(): () => void {
-    return () => undefined;
+  newTab(): TabRecord {
+    const tab = { ...emptyRecord(), id: tabId(`made-${this.#tabs.length}`), createdAt: browserClock.now() };
+    this.#tabs = [...this.#tabs, tab];
+    for (const listener of this.#listeners) listener();
+    return tab;
+  }
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
   open(id: TabId): TabHandle {
     const tab = this.#open.get(id) ?? new FakeTab(id, browserClock, scene(id));
@@ -61,24 +71,31 @@ class FakeSync implements SyncClient {
   close(): void {}
 }
 
-function records(): readonly TabRecord[] {
-  const now = browserClock.now();
-  const base = {
+function emptyRecord(): TabRecord {
+  return {
+    id: tabId("empty"),
+    title: "",
     cwd: "/home/mika/code/envfile",
     model: "demo/demo",
     effort: "default",
     permissions: "ask",
     parentId: null,
     logId: known(parseLogId("log")),
-    tail: 33,
+    tail: 0,
+    seen: 0,
     state: "idle",
     waits: 0,
     queued: 0,
-    seen: 33,
-    updatedAt: now,
+    createdAt: 0,
+    updatedAt: 0,
     trashedAt: null,
-  } as const;
-  const real = { ...base, model: "anthropic/claude-opus-4-8" } as const;
+  };
+}
+
+function records(): readonly TabRecord[] {
+  const now = browserClock.now();
+  const base = { ...emptyRecord(), tail: 33, seen: 33 };
+  const real = { ...base, model: "anthropic/claude-opus-4-8" };
   return [
     { ...base, id: tabId("main"), title: "List the TODO comments and fix the first", createdAt: now },
     {
@@ -107,6 +124,7 @@ function records(): readonly TabRecord[] {
     },
     { ...real, id: tabId("long"), title: "A long one", createdAt: now - 4 * hour, tail: 180, seen: 20 },
     { ...base, id: tabId("empty"), title: "", createdAt: now - 5 * hour, tail: 0, seen: 0 },
+    { ...base, id: tabId("hostile"), title: HOSTILE[1] ?? "", createdAt: now - 6 * hour },
     { ...base, id: tabId("old"), title: "An old one", createdAt: 1, trashedAt: now - hour },
   ];
 }
@@ -123,7 +141,9 @@ function scene(id: TabId): FakeScene {
     case "failed":
       return { rows: failedRows(id, at), status: { state: "error", lastSealed: turnId("turn-b") } };
     case "long":
-      return { rows: longRows(id, at) };
+      return { rows: longRows(id, at), held: 60 };
+    case "hostile":
+      return hostileScene(id, at);
     default:
       return { rows: [] };
   }

@@ -61,6 +61,7 @@ export class ScrollKeeper {
   settle(): void {
     const scroller = this.#scroller;
     if (!scroller) return;
+    this.#notice(scroller);
     if (this.follows) {
       if (distanceToEnd(placeOf(scroller)) > 0) scroller.scrollTop = scroller.scrollHeight;
     } else this.#restore(scroller);
@@ -77,11 +78,19 @@ export class ScrollKeeper {
   #scrolled(): void {
     const scroller = this.#scroller;
     if (!scroller) return;
-    const place = placeOf(scroller);
-    this.follows = followsAfterScroll(this.follows, this.#lastTop, place);
-    this.#lastTop = place.top;
+    this.#notice(scroller);
     this.#remember(scroller);
-    this.#ports.moved(place);
+    this.#ports.moved(placeOf(scroller));
+  }
+
+  /** The person may have scrolled although the event about it has not come yet: then nothing may be pinned over it. */
+  #notice(scroller: HTMLElement): void {
+    const place = placeOf(scroller);
+    if (place.top === this.#lastTop) return;
+    const followed = this.follows;
+    this.follows = followsAfterScroll(followed, this.#lastTop, place);
+    this.#lastTop = place.top;
+    if (followed && !this.follows) this.#remember(scroller);
   }
 
   #restore(scroller: HTMLElement): void {

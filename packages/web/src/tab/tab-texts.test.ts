@@ -130,16 +130,9 @@ describe("questions of a call", () => {
 });
 
 test("tasks are read from details, else from the arguments, and odd ones are left out", () => {
-  const items = [
-    { text: "a", status: "done" },
-    { content: "b", status: "in_progress" },
-    { title: "c" },
-    7,
-    { text: 1 },
-  ];
+  const items = [{ text: "a", state: "done" }, { text: "b", state: "doing" }, { content: "c" }, 7, { text: 1 }];
   const expected = [
     { text: "a", state: "done" },
-    { text: "d", state: "active" },
     { text: "b", state: "active" },
     { text: "c", state: "open" },
   ];

@@ -1,0 +1,291 @@
+/** The page in a real browser, on the stand-in server. The newcomer's path on the real one is tested in `sim`. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HOSTILE } from "../dev/fake-hostile.ts";
+import { DevPage } from "./dev-page.ts";
+
+let site: DevPage;
+beforeAll(async () => {
+  site = await DevPage.start();
+});
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+});
+
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
+const field = (page: Page) => page.getByTestId("message-field");
+const rowTop = (page: Page, text: string) =>
+  page
+    .getByTestId("user-message")
+    .filter({ hasText: text })
+    .evaluate((element) => element.getBoundingClientRect().top);
+const isAtEnd = (page: Page) =>
+  page.getByTestId("rows").evaluate((rows) => rows.scrollHeight - rows.clientHeight - rows.scrollTop < 2);
+
+describe("hostile text", () => {
+  test("is text wherever it is shown, and asks for nothing from anywhere", async () => {
+    await using opened = await site.open("#/tab/hostile");
+    const { page } = opened;
+    await page
+      .getByTestId("queue-card")
+      .nth(HOSTILE.length - 1)
+      .waitFor();
+    await page.getByTestId("rows").evaluate((rows) => {
+      for (const button of rows.querySelectorAll<HTMLElement>(
+        ":is([data-testid=tool-card], [data-testid=thinking]) button[aria-expanded=false]",
+      ))
+        button.click();
+    });
+    await page.getByTestId("tool-body").nth(HOSTILE.length).waitFor();
+    const found = await page.evaluate(() => ({
+      ran: "P" in window,
+      elements: [
+        ...document.querySelectorAll("#app :is(script, iframe, object, embed, form, img, style, math, link, base)"),
+      ]
+        .map((element) => element.outerHTML.slice(0, 200))
+        .filter(
+          (html) =>
+            !html.startsWith('<form data-testid="composer"') &&
+            !/^<form class="[^"]*" data-testid="composer"/.test(html),
+        ),
+      handlers: [...document.querySelectorAll("#app *")].flatMap((element) =>
+        element.getAttributeNames().filter((name) => name.startsWith("on") || name === "srcdoc" || name === "style"),
+      ),
+      addresses: [...document.querySelectorAll("#app .prose a")].map((a) =>
+        [a.getAttribute("href"), a.getAttribute("target"), a.getAttribute("rel")].join(" "),
+      ),
+    }));
+    expect(found.ran).toBe(false);
+    expect(found.elements).toEqual([]);
+    expect(found.handlers).toEqual([]);
+    expect(new Set(found.addresses)).toEqual(
+      new Set(["https://evil.example/p.png?q=SECRET _blank noopener noreferrer nofollow"]),
+    );
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test.each(HOSTILE.slice(0, 4))("%s can be read as it was written", async (text) => {
+    await using opened = await site.open("#/tab/hostile");
+    const shown = opened.page.getByTestId("user-message").filter({ hasText: text });
+    await shown.first().waitFor();
+    expect(await shown.first().locator("p").textContent()).toBe(text);
+    expect(
+      await opened.page
+        .getByTestId("assistant-text")
+        .filter({ hasText: `Before ${text} after` })
+        .count(),
+    ).toBe(1);
+  });
+});
+
+describe("reading", () => {
+  test("what is read stays in place while older rows come in and an answer streams below", async () => {
+    await using opened = await site.open("#/tab/long");
+    const { page } = opened;
+    await page.getByText("Question 60", { exact: true }).waitFor();
+    expect(await isAtEnd(page)).toBe(true);
+    await field(page).fill("One more");
+    await field(page).press("Enter");
+    await page.getByTestId("rows").evaluate((rows) => {
+      rows.scrollTop = 600;
+    });
+    await page.getByTestId("to-end").waitFor();
+    const before = await rowTop(page, "Question 45");
+    const drift = await page.evaluate(async () => {
+      const row = [...document.querySelectorAll("[data-testid=user-message]")].find((one) =>
+        one.textContent?.includes("Question 45"),
+      );
+      const first = row?.getBoundingClientRect().top ?? 0;
+      let worst = 0;
+      for (let frame = 0; frame < 60; frame++) {
+        await new Promise(requestAnimationFrame);
+        worst = Math.max(worst, Math.abs((row?.getBoundingClientRect().top ?? 0) - first));
+      }
+      return worst;
+    });
+    expect(drift).toBeLessThanOrEqual(1);
+    await page.getByText("Question 30", { exact: true }).waitFor({ state: "attached" });
+    expect(Math.abs((await rowTop(page, "Question 45")) - before)).toBeLessThanOrEqual(1);
+  });
+
+  test("the pill counts what is new and leads to the end", async () => {
+    await using opened = await site.open("#/tab/long");
+    const { page } = opened;
+    await page.getByText("Question 60", { exact: true }).waitFor();
+    await page.getByTestId("rows").evaluate((rows) => {
+      rows.scrollTop = 900;
+    });
+    const pill = page.getByTestId("to-end");
+    await pill.getByText("To the end").waitFor();
+    await field(page).fill("One more");
+    await field(page).press("Enter");
+    await pill.getByText("1 new").waitFor();
+    await pill.click();
+    await pill.waitFor({ state: "detached" });
+    expect(await isAtEnd(page)).toBe(true);
+  });
+
+  test("sealing leaves the elements of the text alone", async () => {
+    await using opened = await site.open("demo#/tab/empty");
+    const { page } = opened;
+    await field(page).fill("Go");
+    await field(page).press("Enter");
+    const first = page.locator("[data-testid=assistant-text] p").first();
+    await page.getByTestId("code-block").waitFor();
+    await first.evaluate((element) => element.setAttribute("data-mark", "kept"));
+    await page.locator("[data-testid=assistant-text][data-sealed=true]").waitFor();
+    expect(await first.getAttribute("data-mark")).toBe("kept");
+    expect(await page.locator("[data-testid=assistant-text] table td").count()).toBe(9);
+    expect(await isAtEnd(page)).toBe(true);
+    expect(opened.complaints).toEqual([]);
+  });
+});
+
+describe("questions", () => {
+  test("show exactly what would run, and a click answers", async () => {
+    await using opened = await site.open("#/tab/asks");
+    const { page } = opened;
+    expect(await page.getByTestId("permission-command").textContent()).toBe(
+      "bash scripts/release.sh --dry-run 2>&1 | tee release.log",
+    );
+    await page.getByTestId("allow-once").click();
+    expect(await page.getByTestId("permission-answered").textContent()).toBe("Allowed once.");
+  });
+
+  test("are answered with no and a reason by what is typed", async () => {
+    await using opened = await site.open("#/tab/asks");
+    const { page } = opened;
+    await field(page).fill("use make release");
+    await field(page).press("Enter");
+    expect(await page.getByTestId("permission-answered").textContent()).toBe("Denied: use make release");
+    expect(await field(page).inputValue()).toBe("");
+  });
+
+  test("leave room for a message beside the answer", async () => {
+    await using opened = await site.open("#/tab/asks");
+    const { page } = opened;
+    await page.getByTestId("purpose-message").check({ force: true });
+    await page.getByTestId("delivery-queue").check({ force: true });
+    await field(page).fill("later: update the notes");
+    await page.getByTestId("send").click();
+    await page.getByTestId("queue-card").getByText("later: update the notes").waitFor();
+    expect(await page.getByTestId("permission-prompt").count()).toBe(1);
+  });
+});
+
+describe("the composer and the queue", () => {
+  test("a message while it works waits as a card that is held while it is edited", async () => {
+    await using opened = await site.open("#/tab/runs");
+    const { page } = opened;
+    await field(page).fill("line one");
+    await field(page).press("Shift+Enter");
+    await field(page).pressSequentially("line two");
+    await field(page).press("Enter");
+    const card = page.getByTestId("queue-card").nth(2);
+    expect(await card.locator(".text").textContent()).toBe("line one\nline two");
+    await card.getByTestId("queue-edit").click();
+    await expect.poll(() => card.getAttribute("data-state")).toBe("held");
+    await card.getByTestId("queue-text").fill("better");
+    await card.getByTestId("queue-save").click();
+    await expect.poll(() => card.locator(".text").textContent()).toBe("better");
+    expect(await card.getAttribute("data-state")).toBe("queued");
+    await card.getByTestId("queue-remove").click();
+    await expect.poll(() => page.getByTestId("queue-card").count()).toBe(2);
+  });
+
+  test("a draft outlives a reload and belongs to its tab", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await field(page).fill("half a tho");
+    await page.reload();
+    expect(await field(page).inputValue()).toBe("half a tho");
+    await page.getByTestId("tab-row").filter({ hasText: "A long one" }).click();
+    expect(await field(page).inputValue()).toBe("");
+  });
+
+  test("a pasted picture becomes an attachment of the message", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await page
+      .getByTestId("file-input")
+      .setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
+    await page.getByTestId("uploads").getByText("plan.txt").waitFor();
+    await expect.poll(() => page.getByTestId("send").isEnabled()).toBe(true);
+  });
+});
+
+describe("first run", () => {
+  test("leads from the directory to a suggested message, and says that the demo model is on", async () => {
+    await using opened = await site.open("first");
+    const { page } = opened;
+    await page.getByTestId("demo-note").getByText("The demo model is on.").waitFor();
+    await page.getByTestId("local-server").getByText("Ollama").waitFor();
+    expect(await page.getByTestId("directory-input").inputValue()).toBe("/home/mika/code/envfile");
+    await page.getByTestId("folder").filter({ hasText: "radio" }).click();
+    expect(await page.getByTestId("directory-input").inputValue()).toBe("/home/mika/code/radio");
+    await page.getByTestId("create-tab").click();
+    await page.getByTestId("suggestion").first().click();
+    expect(await field(page).inputValue()).toContain("TODO");
+    await field(page).press("Enter");
+    await page.getByTestId("assistant-text").waitFor();
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test("a refused key stays in its field beside the reason", async () => {
+    await using opened = await site.open("demo#/tab/empty");
+    const { page } = opened;
+    await page.getByTestId("open-settings").click();
+    await page.getByTestId("credential-key").fill("sk-wrong");
+    await page.getByTestId("credential-add").click();
+    await page.getByTestId("credential-error").getByText("The provider refused this key.").waitFor();
+    expect(await page.getByTestId("credential-key").inputValue()).toBe("sk-wrong");
+    await page.keyboard.press("Escape");
+    await page.getByTestId("settings").waitFor({ state: "detached" });
+  });
+
+  test("without sign-in says which command gives a link", async () => {
+    await using opened = await site.open("signedout");
+    await opened.page.getByTestId("sign-in").getByText("varve link").first().waitFor();
+  });
+});
+
+describe("on a phone", () => {
+  const views = [
+    "first",
+    "#/tab/main",
+    "#/tab/asks",
+    "#/tab/runs",
+    "#/tab/failed",
+    "#/new",
+    "offline#/tab/main",
+    "signedout",
+  ];
+  test.each(views)("%s has no sideways scroll and targets for a thumb", async (view) => {
+    await using opened = await site.open(view, phone);
+    const { page } = opened;
+    await page.locator("#app button").first().waitFor();
+    const small = await page.evaluate(() =>
+      [...document.querySelectorAll("#app button, #app select, #app textarea")]
+        .filter((element) => element.checkVisibility())
+        .map((element) => [element.getBoundingClientRect(), element.outerHTML.slice(0, 120)] as const)
+        .filter(([box]) => box.height < 28 || box.right > window.innerWidth)
+        .map(([box, html]) => `${Math.round(box.height)} px high, to ${Math.round(box.right)}: ${html}`),
+    );
+    expect(small).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test("tabs are in a drawer that closes by Esc and by choosing one", async () => {
+    await using opened = await site.open("#/tab/main", phone);
+    const { page } = opened;
+    await page.getByTestId("open-drawer").click();
+    await page.getByTestId("drawer").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByTestId("drawer").waitFor({ state: "detached" });
+    await page.getByTestId("open-drawer").click();
+    await page.getByTestId("tab-row").filter({ hasText: "Find the slow query" }).click();
+    await page.getByTestId("drawer").waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "Find the slow query" }).waitFor();
+  });
+});
