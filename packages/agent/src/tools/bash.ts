@@ -53,7 +53,7 @@ interface Running {
 async function inForeground(context: ToolContext, { args, place, run }: Running): Promise<ToolOutcome> {
   const timeoutMs = args.timeoutMs ?? toolLimits.commandMsDefault;
   const { command } = args;
-  const task = await ShellTask.start(context, { command, place, callId: run.callId, live: run.output });
+  const task = await ShellTask.start(context.operations, { command, place, callId: run.callId, live: run.output });
   const timer = context.operations.clock.setTimer(timeoutMs, () => void task.stop("timed out"));
   const onAbort = () => void task.stop("stopped");
   run.signal.addEventListener("abort", onAbort, { once: true });

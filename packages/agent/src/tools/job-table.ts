@@ -1,6 +1,6 @@
 /** A tab's background commands, by small numbers, and what its foreground commands left running. */
-import type { ToolContext } from "./context.ts";
 import { toolLimits } from "./limits.ts";
+import type { ToolOperations } from "./operations.ts";
 import { cutStart, ToolFault } from "./outcome.ts";
 import { endTree } from "./process-tree.ts";
 import { ShellTask, type TaskEnd, type TaskStart } from "./shell-task.ts";
@@ -20,15 +20,15 @@ interface KeptJob extends Job {
 }
 
 export class JobTable {
-  readonly #context: ToolContext;
+  readonly #operations: ToolOperations;
   readonly #jobs = new Map<string, KeptJob>();
   /** Marks of processes that outlive their call. */
   readonly #left = new Set<string>();
   #started = 0;
   #closed = false;
 
-  constructor(context: ToolContext) {
-    this.#context = context;
+  constructor(operations: ToolOperations) {
+    this.#operations = operations;
   }
 
   async start(start: TaskStart): Promise<Job> {
@@ -40,7 +40,7 @@ export class JobTable {
     const id = String(this.#started);
     let early = "";
     let job: KeptJob | null = null;
-    const task = await ShellTask.start(this.#context, {
+    const task = await ShellTask.start(this.#operations, {
       ...start,
       final: (text) => {
         if (job === null) early += text;
@@ -95,7 +95,7 @@ export class JobTable {
   }
 
   async #endLeft(mark: string): Promise<void> {
-    await endTree(this.#context.operations, mark, null);
+    await endTree(this.#operations, mark, null);
     this.#left.delete(mark);
   }
 

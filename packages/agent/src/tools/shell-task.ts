@@ -3,9 +3,8 @@
  * that it left behind still hold the output; what they write later is read and thrown away, so that they live on.
  */
 import { goneWords } from "./boundary.ts";
-import type { ToolContext } from "./context.ts";
 import { toolLimits } from "./limits.ts";
-import type { ShellExit, ShellProcess } from "./operations.ts";
+import type { ShellExit, ShellProcess, ToolOperations } from "./operations.ts";
 import { WorldFault } from "./operations.ts";
 import { count, ToolFault } from "./outcome.ts";
 import { OutputKeeper } from "./output-keeper.ts";
@@ -37,7 +36,7 @@ export interface TaskStart {
 export class ShellTask {
   readonly mark: string;
   readonly ended: Promise<TaskEnd>;
-  readonly #context: ToolContext;
+  readonly #operations: ToolOperations;
   readonly #start: TaskStart;
   readonly #shell: ShellProcess;
   readonly #terminal = new TerminalText();
@@ -48,19 +47,19 @@ export class ShellTask {
   #exited = false;
   #running = true;
 
-  private constructor(context: ToolContext, start: TaskStart, given: { shell: ShellProcess; mark: string }) {
-    this.#context = context;
+  private constructor(operations: ToolOperations, start: TaskStart, given: { shell: ShellProcess; mark: string }) {
+    this.#operations = operations;
     this.#start = start;
     this.#shell = given.shell;
     this.mark = given.mark;
     const name = start.callId.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
-    this.#keeper = new OutputKeeper(() => context.operations.files.spill(start.place.tabId, name));
+    this.#keeper = new OutputKeeper(() => operations.files.spill(start.place.tabId, name));
     this.#shell.onBytes((bytes) => this.#hear(bytes));
     this.ended = this.#end();
   }
 
-  static async start(context: ToolContext, start: TaskStart): Promise<ShellTask> {
-    const { files, processes } = context.operations;
+  static async start(operations: ToolOperations, start: TaskStart): Promise<ShellTask> {
+    const { files, processes } = operations;
     const { cwd, home } = start.place;
     const facts = await files.facts(cwd);
     if (facts === null) throw new ToolFault(goneWords(cwd));
@@ -68,7 +67,7 @@ export class ShellTask {
     const env = childEnvironment(processes.environment(), start.place, mark);
     try {
       const shell = await processes.startShell({ command: start.command, cwd, env });
-      return new ShellTask(context, start, { shell, mark });
+      return new ShellTask(operations, start, { shell, mark });
     } catch (thrown) {
       if (thrown instanceof WorldFault && thrown.code === "ENOENT") throw new ToolFault(goneWords(cwd));
       throw thrown;
@@ -84,7 +83,7 @@ export class ShellTask {
     // After the shell's exit a time-out comes too late to be true, and what was left running is not its business.
     if (this.#exited && reason === "timed out") return Promise.resolve();
     if (!this.#exited) this.#early ??= reason;
-    this.#ending ??= endTree(this.#context.operations, this.mark, this.#shell);
+    this.#ending ??= endTree(this.#operations, this.mark, this.#shell);
     return this.#ending;
   }
 
@@ -124,7 +123,7 @@ export class ShellTask {
     this.#take(this.#terminal.end());
     this.#keeper.close();
     this.#running = false;
-    const left = await living(this.#context.operations.processes, this.mark);
+    const left = await living(this.#operations.processes, this.mark);
     return { exit, early: this.#early, left: left?.length ?? null };
   }
 
@@ -134,7 +133,7 @@ export class ShellTask {
     const onClosed = this.#shell.closed.then(() => {
       closed = true;
     });
-    const { clock } = this.#context.operations;
+    const { clock } = this.#operations;
     const { drainMs, drainQuietMs } = toolLimits;
     for (let waited = 0; waited < drainMs && !closed; waited += drainQuietMs) {
       const before = this.#heard;

@@ -25,7 +25,7 @@ export function createToolBox(operations: ToolOperations, options: ToolBoxOption
     operations,
     options,
     memory: (tabId) => {
-      const kept = tabs.get(tabId) ?? { known: new KnownFiles(), jobs: new JobTable(context) };
+      const kept = tabs.get(tabId) ?? { known: new KnownFiles(), jobs: new JobTable(operations) };
       tabs.set(tabId, kept);
       return kept;
     },
