@@ -145,23 +145,38 @@ export function expire(outbox: Outbox, now: number): OutboxStep {
 
 export interface LostVerdict {
   readonly outbox: Outbox;
-  /** They may be there, in rows that the head did not bring: ask for the row at `seq`. */
+  /** They may be there, in rows that the head did not bring: look at `seq`, or below the rows that it brought. */
   readonly unsure: readonly StoredOutboxEntry[];
 }
 
+/** What was held when a head came. */
+export interface HeldBefore {
+  /** Nothing was: what was only queued may have been consumed or cancelled since. */
+  readonly first: boolean;
+  /** The head brings all rows above `from`: a waiting message that was consumed is among them. */
+  readonly whole: boolean;
+}
+
 /**
- * After a head that wiped the rows of the very log that was held: which accepted messages does the server no longer have?
- * `first`: nothing was held before, so what was only queued may have been consumed or cancelled since.
+ * After a head that may be of a restored database (another term, or rows that were wiped): which accepted messages does
+ * the server no longer have? A message that somebody else has cancelled meanwhile may be among them; sending it again is
+ * answered with its fate, so the mistake costs nothing.
  */
-export function findLost(outbox: Outbox, head: HeadFrame, first: boolean): LostVerdict {
+export function findLost(outbox: Outbox, head: HeadFrame, before: HeldBefore): LostVerdict {
   const named = new Set<ChunkId>([...head.rows, ...head.queue].map((entry) => entry.id));
+  const vouchedTo = head.mode === "append" ? head.from : 0;
   const pageFrom = head.rows[0]?.seq ?? head.tail + 1;
   const lost: StoredOutboxEntry[] = [];
   const unsure: StoredOutboxEntry[] = [];
   for (const entry of outbox.kept) {
     if (entry.logId !== head.log || named.has(entry.id)) continue;
-    if (entry.seq === undefined ? !first : entry.seq >= pageFrom) lost.push(entry);
-    else if (entry.seq !== undefined && !first) unsure.push(entry);
+    if (entry.seq === undefined) {
+      if (!before.first) (before.whole ? lost : unsure).push(entry);
+    } else if (entry.seq >= pageFrom || entry.seq > head.tail) {
+      lost.push(entry);
+    } else if (entry.seq > vouchedTo && !before.first) {
+      unsure.push(entry);
+    }
   }
   return { outbox: lost.reduce(moveToLost, outbox), unsure };
 }

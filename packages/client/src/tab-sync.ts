@@ -53,6 +53,12 @@ import {
 /** A page that does not fit (another term, or the window moved meanwhile) is read again after the next head, so often. */
 const pageTriesMax = 3;
 
+/**
+ * Pages in which a message is looked for after a restore. One that stands further up counts as lost: sending it again is
+ * answered with its fate.
+ */
+const searchPagesMax = 10;
+
 /** What a tab needs of the connection. */
 export interface TabWire {
   readonly live: () => boolean;
@@ -273,12 +279,27 @@ export class TabSync {
     if (!this.needed) this.#wire.released();
   }
 
-  /** A row that may have been lost in a restore: is the message still where it stood? */
+  /** A message that may have been lost in a restore: is it in the log, where it stood or below the page of the head? */
   async #verify(entry: StoredOutboxEntry): Promise<void> {
-    if (entry.seq === undefined) return;
-    const page = await this.#readPage(`after=${entry.seq - 1}&limit=1`);
-    if (page === null || page.logId !== entry.logId || this.#closed) return;
-    if (page.chunks[0]?.id !== entry.id) this.#setOutbox(moveToLost(this.#view.outbox, entry));
+    const found = entry.seq === undefined ? await this.#findBelow(entry) : await this.#standsAt(entry, entry.seq);
+    if (found === false && !this.#closed) this.#setOutbox(moveToLost(this.#view.outbox, entry));
+  }
+
+  /** Null when nobody can say now. */
+  async #standsAt(entry: StoredOutboxEntry, seq: number): Promise<boolean | null> {
+    const page = await this.#readPage(`after=${seq - 1}&limit=1`);
+    return page === null || page.logId !== entry.logId ? null : page.chunks[0]?.id === entry.id;
+  }
+
+  async #findBelow(entry: StoredOutboxEntry): Promise<boolean | null> {
+    let before = windowLo(this.#view);
+    for (let pages = 0; pages < searchPagesMax && before > 1; pages++) {
+      const page = await this.#readPage(`before=${before}&limit=${limits.pageRowsMax}`);
+      if (page === null || page.logId !== entry.logId) return null;
+      if (page.chunks.some((row) => row.id === entry.id)) return true;
+      before = page.chunks[0]?.seq ?? 0;
+    }
+    return false;
   }
 
   // --- messages and commands ---------------------------------------------------------------------------------------

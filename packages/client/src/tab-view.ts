@@ -25,8 +25,16 @@ import {
   type TabState,
 } from "@varve/protocol";
 import type { StoredOutboxEntry } from "./client.ts";
-import { type Evidence, emptyOutbox, findLost, type Outbox, type StoreChange, takeEvidence } from "./outbox.ts";
-import { denseRun, evictable } from "./window.ts";
+import {
+  type Evidence,
+  emptyOutbox,
+  findLost,
+  type HeldBefore,
+  type Outbox,
+  type StoreChange,
+  takeEvidence,
+} from "./outbox.ts";
+import { denseRun, withinLimits } from "./window.ts";
 
 export interface TabView {
   readonly tabId: TabId;
@@ -119,8 +127,17 @@ export function takeHead(
     unreadFrom,
   };
   const step = finish(taken, evidence, options.now);
-  if (!wipes || (view.ready && head.log !== view.state.logId)) return step;
-  const verdict = findLost(step.view.outbox, head, !view.ready);
+  return mayBeRestored(view, head) ? offerLost(step, head, { first: !view.ready, whole: !hole && !detaches }) : step;
+}
+
+/** A head of another term, or one that wipes the rows of the very log that was held. */
+function mayBeRestored(view: TabView, head: HeadFrame): boolean {
+  if (!view.ready) return true;
+  return head.log === view.state.logId && (head.mode === "reset" || head.term !== view.state.version[0]);
+}
+
+function offerLost(step: ViewStep, head: HeadFrame, before: HeldBefore): ViewStep {
+  const verdict = findLost(step.view.outbox, head, before);
   return { ...step, view: { ...step.view, outbox: verdict.outbox }, unsure: verdict.unsure };
 }
 
@@ -191,19 +208,11 @@ export function trim(view: TabView): TabView {
         view.attached ? "high" : "low",
       );
   const pinned = new Set(view.outbox.pending.map((entry) => entry.id));
-  const end = view.reading === "end" ? "low" : "high";
-  const count = evictable(run, { end, pinned });
-  const rows = count === 0 ? run : end === "low" ? run.slice(count) : run.slice(0, run.length - count);
+  const rows = withinLimits(run, { end: view.reading === "end" ? "low" : "high", pinned });
   const state = rows.length === sealed.size ? view.state : forgetRows(view.state, leaving(sealed.keys(), rows));
-  if (count === 0 || end === "low") return { ...view, state, rows, rowsOf: state.sealed };
-  return {
-    ...view,
-    state,
-    rows,
-    rowsOf: state.sealed,
-    attached: false,
-    unreadFrom: view.attached ? view.state.tail : view.unreadFrom,
-  };
+  const trimmed: TabView = { ...view, state, rows, rowsOf: state.sealed };
+  if (rows.at(-1) === run.at(-1)) return trimmed;
+  return { ...trimmed, attached: false, unreadFrom: view.attached ? view.state.tail : view.unreadFrom };
 }
 
 function leaving(ids: Iterable<ChunkId>, rows: readonly LogChunk[]): readonly ChunkId[] {

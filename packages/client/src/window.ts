@@ -31,22 +31,31 @@ export function denseRun(rows: readonly LogChunk[], end: "low" | "high"): readon
 }
 
 export interface Eviction {
-  /** From the end that is farther from what is read. */
+  /** Where rows leave first: the end that is farther from what is read. */
   readonly end: "low" | "high";
   /** Never evicted: rows whose acceptance this client has not heard of. */
   readonly pinned: ReadonlySet<ChunkId>;
 }
 
-/** How many rows must leave at the given end so that the window is within its limits. One row always stays. */
-export function evictable(rows: readonly LogChunk[], eviction: Eviction): number {
+/**
+ * The part of the rows that is within the limits of a window. Rows leave at the given end; when a pinned one stands there,
+ * at the other. One row always stays.
+ */
+export function withinLimits(rows: readonly LogChunk[], eviction: Eviction): readonly LogChunk[] {
   let bytes = 0;
   for (const row of rows) bytes += rowSize(row);
-  let count = 0;
-  while (rows.length - count > 1 && (rows.length - count > limits.windowRowsMax || bytes > limits.windowBytesMax)) {
-    const row = rows[eviction.end === "low" ? count : rows.length - 1 - count];
-    if (row === undefined || eviction.pinned.has(row.id)) break;
+  let [from, to] = [0, rows.length];
+  const evict = (end: Eviction["end"]): boolean => {
+    const row = rows[end === "low" ? from : to - 1];
+    if (row === undefined || eviction.pinned.has(row.id)) return false;
     bytes -= rowSize(row);
-    count += 1;
+    if (end === "low") from += 1;
+    else to -= 1;
+    return true;
+  };
+  const other = eviction.end === "low" ? "high" : "low";
+  while (to - from > 1 && (to - from > limits.windowRowsMax || bytes > limits.windowBytesMax)) {
+    if (!evict(eviction.end) && !evict(other)) break;
   }
-  return count;
+  return from === 0 && to === rows.length ? rows : rows.slice(from, to);
 }
