@@ -42,14 +42,20 @@ export interface AssembleState {
   readonly step: number;
   readonly model: string;
   readonly modelScope: string;
-  /** Call ids that stand in the log already. */
+  /** Call ids that stand in the log already, and those that this step added. */
   readonly usedCallIds: ReadonlySet<string>;
+  readonly ownCallIds: readonly string[];
   /** Not yet sealed, in opening order. */
   readonly blocks: readonly Block[];
   readonly nextIndex: number;
   /** Kind of the block sealed last, null when none is. */
   readonly sealedKind: Block["kind"] | null;
-  readonly finish: { readonly reason: CleanFinish; readonly usage: UsageData } | null;
+  readonly finish: {
+    readonly reason: CleanFinish;
+    readonly usage: UsageData;
+    /** Thinking blocks of the request that the provider left out, because what stood before them had changed. */
+    readonly droppedThinking: number;
+  } | null;
 }
 
 /** Ids and time are handed in. */
@@ -65,7 +71,7 @@ export interface Assembled {
 
 export const startStep = (
   step: Pick<AssembleState, "turnId" | "step" | "model" | "modelScope" | "usedCallIds">,
-): AssembleState => ({ ...step, blocks: [], nextIndex: 0, sealedKind: null, finish: null });
+): AssembleState => ({ ...step, ownCallIds: [], blocks: [], nextIndex: 0, sealedKind: null, finish: null });
 
 export function assemble(state: AssembleState, part: ModelPart, env: AssembleEnv): Assembled {
   switch (part.type) {
@@ -200,9 +206,21 @@ function finish(state: AssembleState, part: Extract<ModelPart, { type: "finish" 
   const reason = part.finishReason.unified;
   const clean: CleanFinish = reason === "error" || reason === "other" ? "stop" : reason;
   return {
-    state: { ...flushed.state, finish: { reason: clean, usage: usageData(part.usage, state.model) } },
+    state: {
+      ...flushed.state,
+      finish: {
+        reason: clean,
+        usage: usageData(part.usage, state.model),
+        droppedThinking: droppedThinking(part.providerMetadata),
+      },
+    },
     ops: flushed.ops,
   };
+}
+
+function droppedThinking(metadata: unknown): number {
+  const told = toJson(toJson(metadata)?.anthropic)?.inputTransformations;
+  return Array.isArray(told) ? told.length : 0;
 }
 
 interface Flush {
@@ -229,8 +247,8 @@ function flush(from: AssembleState, env: AssembleEnv, how: Flush): Assembled {
     }
     const row = rowOf(state, first, { env, partial: how.partial.has(first.id) });
     ops.push({ op: "seal", row });
-    const used = row.type === "tool_call" ? new Set([...state.usedCallIds, row.data.callId]) : state.usedCallIds;
-    state = { ...state, blocks: rest, sealedKind: first.kind, usedCallIds: used };
+    const ownCallIds = row.type === "tool_call" ? [...state.ownCallIds, row.data.callId] : state.ownCallIds;
+    state = { ...state, blocks: rest, sealedKind: first.kind, ownCallIds };
   }
 }
 
@@ -257,7 +275,8 @@ function rowOf(
   const partial = how.partial ? { partial: true } : {};
   if (block.call !== null) {
     const written = { callId: block.part, ...block.call, metadata: block.metadata };
-    const data = toolCallData(written, state.usedCallIds, how.env.newId);
+    const isUsed = (id: string): boolean => state.usedCallIds.has(id) || state.ownCallIds.includes(id);
+    const data = toolCallData(written, isUsed, how.env.newId);
     return { ...base, role: "assistant", type: "tool_call", data };
   }
   const text = wellFormedText(block.text);

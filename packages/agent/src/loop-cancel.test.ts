@@ -235,7 +235,7 @@ test("[LOOP-3] H25 stopped at any moment, every call has one result, the log is 
         expect(tab.open.size).toBe(0);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
 });
 

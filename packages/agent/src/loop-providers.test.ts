@@ -1,6 +1,5 @@
 /** The loop over the real provider packages and real HTTP: what a person's key would go through. */
 import { memoryLog, verifyRows } from "@varve/log";
-import { assert, noTurn, parseTabId, type StoredRow } from "@varve/protocol";
 import {
   anthropicBlocks,
   createFakeClock,
@@ -12,13 +11,11 @@ import {
   type ScriptItem,
   settle,
 } from "@varve/sim";
-import { makePrefixData } from "@varve/wire";
 import { describe, expect, test } from "vitest";
 import { createModelRegistry } from "./model/registry.ts";
-import { rowMaker } from "./new-rows.ts";
 import { fakeToolBox, ok } from "./testing/fake-tools.ts";
-import { PlainTab } from "./testing/plain-owner.ts";
-import { allowAll, wordsOf } from "./testing/world.ts";
+import { providerTab } from "./testing/provider-tab.ts";
+import { wordsOf } from "./testing/world.ts";
 import { isKind } from "./turn-rows.ts";
 
 const vendors = [
@@ -39,31 +36,11 @@ type VendorUnderTest = (typeof vendors)[number];
 
 async function tabOn(provider: FakeProvider, vendor: VendorUnderTest) {
   const clock = createFakeClock();
-  const ids = createFakeIds();
-  const log = memoryLog();
   const tools = fakeToolBox([{ name: "bash", run: (_run, args) => ok(`ran ${String(args.command)}`) }]);
   const models = createModelRegistry({ env: vendor.env(provider.url), clock, fetch: globalThis.fetch, idleMs: 2_000 });
-  const tabId = parseTabId("tab-1");
-  assert(tabId !== null, "a legal id");
-  const make = rowMaker({ clock, ids });
-  const outside = { turnId: noTurn, step: 0 };
-  const opening = () => [
-    make.system(outside, makePrefixData({ system: ["SYS"], tools: tools.definitions })),
-    make.system(outside, { kind: "model-changed", model: vendor.model, effort: "default" }),
-  ];
-  const ports = {
-    clock,
-    ids,
-    tools,
-    place: { tabId, cwd: "/", home: "/nowhere", hiddenEnv: [] },
-    blobs: log.blobs,
-    models,
-    decide: allowAll,
-    permission: () => ({ mode: "allow" as const, rules: [] }),
-    strict: true,
-  };
-  const before = async (rows: readonly StoredRow[]) => (rows.some((row) => isKind(row, "prefix")) ? [] : opening());
-  return { clock, tab: await PlainTab.create({ log, clock, ids, ports, before }) };
+  const model = vendor.model;
+  const tab = await providerTab({ clock, ids: createFakeIds(), log: memoryLog(), tools, models, model });
+  return { clock, tab };
 }
 
 const script: readonly ScriptItem[] = [

@@ -108,6 +108,15 @@ describe("a turn", () => {
   });
 });
 
+test("[LOOP-20] thinking that the provider left out is told", async () => {
+  const dropped = [{ type: "drop_block", path: "messages.1.content.0", reason: "prefix_mismatch" }];
+  const end = { ...finish(), providerMetadata: { anthropic: { inputTransformations: dropped } } };
+  const { tab } = await world([[...say("fine"), end]]);
+  await tab.send("go");
+  await tab.idle();
+  expect(wordsOf(tab.rows)).toEqual(["user:go", "text:fine", "notice:thinking-dropped", "end:done"]);
+});
+
 describe("steers", () => {
   test("[LOOP-10] H01 a message sent in the middle stands behind the step's results", async () => {
     let sent: Promise<unknown> = Promise.resolve();

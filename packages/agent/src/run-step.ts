@@ -1,5 +1,5 @@
 /** One step: fold, check, stream, seal. What the stream brings is sealed while it comes; what it was worth is told at its end. */
-import type { ErrorData, NewRow, StoredRow } from "@varve/protocol";
+import type { ErrorData, NewRow } from "@varve/protocol";
 import { isFault, unreachable } from "@varve/protocol";
 import type { Assembled, AssembleOp, AssembleState } from "./assemble.ts";
 import { assemble, cutStep, hasSealed, startStep, voidStep } from "./assemble.ts";
@@ -36,9 +36,10 @@ export async function runStep(turn: Turn, step: number): Promise<StepEnd> {
     step,
     model: chosen.model,
     modelScope: model.target.modelScope,
-    usedCallIds: callIdsOf(owner.rows()),
+    usedCallIds: knownCallIds(turn),
   });
   const streamed = await stream(turn, start, { model, request });
+  for (const callId of streamed.state.ownCallIds) knownCallIds(turn).add(callId);
   switch (streamed.end.kind) {
     case "finished":
       return settle(turn, streamed.state);
@@ -119,7 +120,7 @@ async function settle(turn: Turn, state: AssembleState): Promise<StepEnd> {
     (row) => row.step === step && row.role === "assistant",
   );
   const called = spoken.some((row) => row.type === "tool_call");
-  const after: NewRow[] = [usage];
+  const after: NewRow[] = [usage, ...thinkingNotice(turn, step, finish.droppedThinking)];
   if (finish.reason === "length" && !called) after.push(afterCut(turn, step, spoken.length > 0));
   else if (!spoken.some((row) => row.type === "tool_call" || row.type === "text")) {
     after.push(
@@ -133,6 +134,15 @@ async function settle(turn: Turn, state: AssembleState): Promise<StepEnd> {
   }
   await turn.owner.seal(after);
   return "on";
+}
+
+/** The answer came, but the model no longer saw some of its own thinking: a person should know why it may wander. */
+function thinkingNotice(turn: Turn, step: number, count: number): readonly NewRow[] {
+  if (count === 0) return [];
+  const blocks = count === 1 ? "1 block" : `${count} blocks`;
+  const text = `The provider left out ${blocks} of earlier thinking, because the text before it is not what it was made with.`;
+  const data = { kind: "notice", level: "warning", code: "thinking-dropped", text } as const;
+  return [turn.rows.system({ turnId: turn.turnId, step }, data)];
 }
 
 /** An answer cut by the provider's length limit goes on behind a visible "continue", a limited number of times. */
@@ -213,5 +223,7 @@ async function fail(turn: Turn, state: AssembleState, failure: ModelFailure): Pr
 const voidRow = (turn: Turn, step: number, reason: string): NewRow =>
   turn.rows.system({ turnId: turn.turnId, step }, { kind: "step-void", turnId: turn.turnId, step, reason });
 
-const callIdsOf = (rows: readonly StoredRow[]): ReadonlySet<string> =>
-  new Set(rows.flatMap((row) => (row.type === "tool_call" ? [row.data.callId] : [])));
+function knownCallIds(turn: Turn): Set<string> {
+  turn.callIds ??= new Set(turn.owner.rows().flatMap((row) => (row.type === "tool_call" ? [row.data.callId] : [])));
+  return turn.callIds;
+}

@@ -15,13 +15,13 @@ export interface WrittenCall {
   readonly metadata: JsonObject | undefined;
 }
 
-/** `freshId` names the call when its own id is missing, odd or `used` already. */
+/** `freshId` names the call when its own id is missing, odd or used already. */
 export function toolCallData(
   written: WrittenCall,
-  used: ReadonlySet<string>,
+  isUsed: (callId: string) => boolean,
   freshId: () => string,
 ): ToolCallData & { readonly providerMetadata?: JsonObject } {
-  const keepsId = written.callId !== "" && !used.has(written.callId);
+  const keepsId = written.callId !== "" && !isUsed(written.callId);
   const keepsName = legalName.test(written.name);
   const replaced: JsonObject = {
     ...(keepsId ? {} : { providerCallId: written.callId }),

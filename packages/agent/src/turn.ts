@@ -20,6 +20,8 @@ export interface Turn {
   readonly rows: RowMaker;
   /** Aborts when the owner is gone: whatever still runs ends, and nothing of it is written. */
   readonly gone: AbortController;
+  /** Call ids of the whole log, gathered at the turn's first request and kept up from there. */
+  callIds: Set<string> | undefined;
   /** Failed tries of the running step. */
   retries: number;
   /** Hash chain of the turn's last request: tells where two requests part. */
@@ -42,6 +44,7 @@ export function newTurn(ports: TurnPorts, owner: TurnOwner, turnId: TurnId): Tur
     rows: rowMaker(ports),
     gone: new AbortController(),
     chain: undefined,
+    callIds: undefined,
     blobs: new Map(),
     slots: createSlots(limits.parallelCallsMax),
     retries: 0,
