@@ -14,6 +14,7 @@ import {
 import type { Log } from "@varve/log";
 import { type Fault, idMaker, isFault, uuidV7Maker } from "@varve/protocol";
 import { Devices } from "./auth/devices.ts";
+import type { GatePorts } from "./auth/gate.ts";
 import { hostNames } from "./auth/hosts.ts";
 import { SignInCodes } from "./auth/sign-in-codes.ts";
 import { loadToken } from "./auth/token.ts";
@@ -33,6 +34,7 @@ export interface Parts {
   readonly boot: string;
   readonly line: LogLine;
   readonly codes: SignInCodes;
+  readonly gate: GatePorts;
   readonly operations: ToolOperations;
   readonly tools: ToolBox;
   readonly workspace: LiveWorkspace;
@@ -85,12 +87,13 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   });
   const names = hostNames(boundNames(options.host, networkInterfaces()), options.allowHosts);
   const codes = new SignInCodes({ clock, random });
+  const gate: GatePorts = { token, devices, cookieName: `varve-${instance}`, names };
   const { webRoot, version, build } = options;
   const doors = openDoors({
     workspace,
     models,
     blobs: log.blobs,
-    gate: { token, devices, cookieName: `varve-${instance}`, names },
+    gate,
     codes,
     credentials,
     settings,
@@ -103,5 +106,5 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     boot,
   });
   const clean = (): void => rmSync(spillRoot, { recursive: true, force: true });
-  return { token, boot, line, codes, operations, tools, workspace, doors, clean };
+  return { token, boot, line, codes, gate, operations, tools, workspace, doors, clean };
 }

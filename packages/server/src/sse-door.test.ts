@@ -1,0 +1,167 @@
+import { type Frame, limits } from "@varve/protocol";
+import { createFakeClock } from "@varve/sim";
+import { afterEach, describe, expect, test } from "vitest";
+import { openSseDoor, parseEventId } from "./sse-door.ts";
+import { type House, openHouse } from "./testing/house.ts";
+import { Stream } from "./testing/stream.ts";
+import type { FrameSink, Workspace } from "./workspace/workspace-contract.ts";
+
+const houses: House[] = [];
+afterEach(async () => {
+  for (const house of houses.splice(0)) await house[Symbol.asyncDispose]();
+});
+async function open(): Promise<House> {
+  const house = await openHouse({
+    script: [{ reply: { blocks: [{ type: "text", text: "hello there" }] }, times: "always" }],
+  });
+  houses.push(house);
+  return house;
+}
+
+const follow = async (house: House, tab: string, lastEventId?: string): Promise<Stream> => {
+  const host = "127.0.0.1:4477";
+  const headers = {
+    host,
+    authorization: `Bearer ${house.parts.token}`,
+    ...(lastEventId !== undefined && { "last-event-id": lastEventId }),
+  };
+  return new Stream(await house.parts.doors.app.request(`http://${host}/api/tabs/${tab}/events`, { headers }));
+};
+const isEnd = (frame: Frame): boolean =>
+  frame.type === "ops" &&
+  frame.ops.some((op) => op.op === "chunk-seal" && op.row.type === "system" && op.row.data.kind === "turn-end");
+const rowsOf = (frame: Frame) =>
+  frame.type === "head"
+    ? frame.rows
+    : frame.type === "ops"
+      ? frame.ops.flatMap((op) => (op.op === "chunk-seal" ? [op.row] : []))
+      : [];
+
+describe("event streams", () => {
+  test("[SSE-1] one frame per data, no event names, a head first", async () => {
+    const house = await open();
+    const { id } = await house.tab();
+    const stream = await follow(house, id);
+    await stream.next((frame) => frame.type === "head");
+    await house.call("POST", `/api/tabs/${id}/messages`, { id: "m1", text: "hello" });
+    await stream.next(isEnd);
+    expect(stream.frames[0]).toMatchObject({ type: "head", mode: "reset", tail: 0 });
+    for (const { data, comment } of stream.events) expect((data === null) !== (comment === null)).toBe(true);
+    await stream.close();
+    expect(house.parts.doors.connections().streams).toBe(0);
+    expect(house.parts.workspace.counters().subscriptions).toBe(0);
+  });
+
+  test("[SSE-2] an id names the log and the newest row of its frame with that row's own term", async () => {
+    const house = await open();
+    const { id } = await house.tab();
+    const stream = await follow(house, id);
+    await house.call("POST", `/api/tabs/${id}/messages`, { id: "m1", text: "hello" });
+    await stream.next(isEnd);
+    const withData = stream.events.filter(({ data }) => data !== null);
+    for (const [at, frame] of stream.frames.entries()) {
+      const last = rowsOf(frame).at(-1);
+      const log = "log" in frame ? frame.log : "";
+      const empty = frame.type === "head" && frame.tail === 0 ? `${log}:${frame.term}:0` : null;
+      expect(withData[at]?.id).toBe(last === undefined ? empty : `${log}:${last.term}:${last.seq}`);
+    }
+    await stream.close();
+  });
+
+  test("[SSE-3] from any id that was ever given, a reader goes on behind that row without a gap or a repeat", async () => {
+    const house = await open();
+    const { id } = await house.tab();
+    const stream = await follow(house, id);
+    await house.call("POST", `/api/tabs/${id}/messages`, { id: "m1", text: "hello" });
+    await stream.next(isEnd);
+    await stream.close();
+    const tail = Math.max(...stream.frames.flatMap(rowsOf).map(({ seq }) => seq));
+    for (const { id: eventId } of stream.events) {
+      if (eventId === null) continue;
+      const again = await follow(house, id, eventId);
+      const head = await again.next((frame) => frame.type === "head");
+      const from = Number(eventId.split(":")[2]);
+      expect(head).toMatchObject({ mode: "append", from, tail });
+      const seqs = head === null ? [] : rowsOf(head).map(({ seq }) => seq);
+      expect(seqs).toEqual(Array.from({ length: tail - from }, (_, n) => from + n + 1));
+      await again.close();
+    }
+  });
+
+  test("[SSE-3] an id of another log or term begins anew with a reset", async () => {
+    const house = await open();
+    const { id } = await house.tab();
+    await house.call("POST", `/api/tabs/${id}/messages`, { id: "m1", text: "hello" });
+    for (const eventId of ["another:1:1", `${(await house.tab()).logId}:1:0`]) {
+      const stream = await follow(house, id, eventId);
+      expect(await stream.next((frame) => frame.type === "head")).toMatchObject({ mode: "reset" });
+      await stream.close();
+    }
+    expect(parseEventId(null)).toBeNull();
+    expect(parseEventId("")).toBeNull();
+    expect(parseEventId("log:12:3")).toEqual({ log: "log", term: 12, seq: 3 });
+  });
+
+  test("[SSE-4] a comment every fifteen seconds; a purged tab and a server that ends say bye", async () => {
+    const house = await open();
+    const { id } = await house.tab();
+    const clock = createFakeClock();
+    const door = openSseDoor({ workspace: house.parts.workspace, clock });
+    const openOne = async (tab: string) => {
+      const answer = await door.open({ tab: tab as typeof id, lastEventId: null, cut: () => undefined });
+      if (!(answer instanceof Response)) throw new Error(answer.message);
+      return new Stream(answer);
+    };
+    const [first, second] = [await openOne(id), await openOne((await house.tab()).id)];
+    const comments = () => first.events.filter(({ comment }) => comment !== null).length;
+    while (comments() < 1) await first.read();
+    await clock.advance(limits.pingIntervalMs);
+    while (comments() < 2) await first.read();
+    await house.call("DELETE", `/api/tabs/${id}`);
+    await house.call("DELETE", `/api/tabs/${id}`);
+    await clock.advance(limits.pingIntervalMs);
+    expect(await first.next((frame) => frame.type === "bye")).toMatchObject({ code: "unknown-tab" });
+    expect(await first.read()).toBe(false);
+    expect(door.count()).toBe(1);
+    door.close();
+    expect(await second.next((frame) => frame.type === "bye")).toMatchObject({ code: "shutting-down" });
+    expect(await second.read()).toBe(false);
+    expect(clock.pending()).toBe(0);
+  });
+
+  test("[SSE-5] what a reader has not taken is counted, and one that takes nothing is cut off", async () => {
+    const house = await open();
+    const { id } = await house.tab();
+    const sinks: FrameSink[] = [];
+    let drained = 0;
+    const subscribe: Workspace["subscribe"] = async (_command, sink) => {
+      sinks.push(sink);
+      return { focus: () => undefined, flush: () => undefined, drained: () => void drained++, close: () => undefined };
+    };
+    const workspace = Object.create(house.parts.workspace, {
+      subscribe: { value: subscribe },
+      get: { value: () => null },
+    });
+    let cuts = 0;
+    const door = openSseDoor({ workspace, clock: createFakeClock() });
+    const answer = await door.open({ tab: id, lastEventId: null, cut: () => void cuts++ });
+    const [sink] = sinks;
+    if (!(answer instanceof Response) || sink === undefined) throw new Error("no stream");
+    const stream = new Stream(answer);
+    await stream.read();
+    expect(sink.buffered()).toBe(0);
+    const frame: Frame = { type: "ping", ts: 1 };
+    for (let n = 0; n < 100; n++) sink.send(frame);
+    expect(sink.buffered()).toBe(100 * `data: ${JSON.stringify(frame)}\n\n`.length);
+    drained = 0;
+    while (stream.frames.length < 100) await stream.read();
+    expect(sink.buffered()).toBe(0);
+    expect(drained).toBe(1);
+    sink.send(frame);
+    sink.closeSlow();
+    expect(cuts).toBe(1);
+    expect(sink.buffered()).toBe(0);
+    expect(await stream.read()).toBe(false);
+    expect(door.count()).toBe(0);
+  });
+});
