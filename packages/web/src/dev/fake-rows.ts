@@ -227,6 +227,8 @@ export function failedRows(tabId: TabId, at: number): LogChunk[] {
     { callId: "f2", name: "bash", result: "Denied: keep the build folder, use make clean", isError: true },
     { turn: a, step: 1 },
   );
+  const restarted = "The server was restarted while this turn ran, so the turn was ended here.";
+  w.system({ kind: "notice", level: "warning", code: "restart", text: restarted }, { turn: a, step: 1 });
   w.system({ kind: "turn-end", reason: "restart" }, { turn: a, step: 1 });
   w.user("go on", { turn: b });
   w.error(

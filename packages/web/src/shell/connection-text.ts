@@ -1,9 +1,12 @@
 import type { ConnectionState } from "@varve/client";
 import { unreachable } from "@varve/protocol";
 
+/** A connection that is back at the first attempt was hardly away: a line that flashes by would only push the page about. */
+const QUIET_ATTEMPTS = 1;
+
 export type ConnectionAct = "retry" | "sign-in" | "reload";
 
-/** What the line about the connection says and offers; null while all is well. A first attempt that is quick says nothing. */
+/** What the line about the connection says and offers; null while all is well. */
 export function connectionText(
   state: ConnectionState,
   now: number,
@@ -13,8 +16,10 @@ export function connectionText(
     case "closed":
       return null;
     case "connecting":
-      return state.attempt === 0 ? null : { text: "Connecting…", act: null };
+      if (state.attempt <= QUIET_ATTEMPTS) return null;
+      return { text: "Not connected; what you send is kept. Trying…", act: null };
     case "waiting": {
+      if (state.attempt <= QUIET_ATTEMPTS) return null;
       const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
       const when = seconds === 0 ? "now" : `in ${seconds} s`;
       return { text: `Not connected; what you send is kept. Trying again ${when}.`, act: "retry" };

@@ -46,14 +46,15 @@ describe("the line about the connection", () => {
   test.each<[string | null, string | null, ConnectionState]>([
     [null, null, { kind: "live" }],
     [null, null, { kind: "closed" }],
-    [null, null, { kind: "connecting", attempt: 0 }],
-    ["Connecting…", null, { kind: "connecting", attempt: 2 }],
+    [null, null, { kind: "connecting", attempt: 1 }],
+    [null, null, { kind: "waiting", attempt: 1, retryAt: 3500 }],
+    ["Not connected; what you send is kept. Trying…", null, { kind: "connecting", attempt: 2 }],
     [
       "Not connected; what you send is kept. Trying again in 3 s.",
       "retry",
-      { kind: "waiting", attempt: 1, retryAt: 3500 },
+      { kind: "waiting", attempt: 2, retryAt: 3500 },
     ],
-    ["Not connected; what you send is kept. Trying again now.", "retry", { kind: "waiting", attempt: 1, retryAt: 0 }],
+    ["Not connected; what you send is kept. Trying again now.", "retry", { kind: "waiting", attempt: 2, retryAt: 0 }],
     ["This browser is no longer signed in.", "sign-in", { kind: "refused", code: "unauthorized", message: "" }],
     ["The server has another version than this page.", "reload", { kind: "refused", code: "other-build", message: "" }],
   ])("%s", (text, act, state) => {

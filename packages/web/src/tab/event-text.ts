@@ -8,15 +8,13 @@ export interface EventText {
   readonly detail?: string;
 }
 
-const TURN_ENDS: Readonly<Record<Exclude<TurnEndReason, "error">, EventText>> = {
-  done: { level: "info", text: "Done." },
+/** An error and a restart have rows of their own before the end, which say all. */
+const TURN_ENDS: Readonly<Record<TurnEndReason, EventText | null>> = {
+  done: null,
   stopped: { level: "info", text: "Stopped. What was written up to here is kept." },
   deadline: { level: "warning", text: "The time for this turn ran out. What was written up to here is kept." },
-  restart: {
-    level: "warning",
-    text: "The server restarted in the middle of this turn.",
-    detail: "A command that was running may have run, in part or whole; it is not run again.",
-  },
+  error: null,
+  restart: null,
 };
 
 /** Null for rows that have no line of their own. */
@@ -28,8 +26,7 @@ export function eventText(row: LogChunk): EventText | null {
     case "notice":
       return { level: data.level, text: data.text };
     case "turn-end":
-      // The error row before it says all.
-      return data.reason === "error" ? null : TURN_ENDS[data.reason];
+      return TURN_ENDS[data.reason];
     case "step-void":
       return {
         level: "info",

@@ -30,11 +30,8 @@ describe("lines between messages", () => {
       "Stopped. What was written up to here is kept.",
       (w) => w.system({ kind: "turn-end", reason: "stopped" }),
     ],
-    [
-      "a restart",
-      "The server restarted in the middle of this turn.",
-      (w) => w.system({ kind: "turn-end", reason: "restart" }),
-    ],
+    ["a restart, which has its own notice", null, (w) => w.system({ kind: "turn-end", reason: "restart" })],
+    ["a normal end", null, (w) => w.system({ kind: "turn-end", reason: "done" })],
     ["an end with an error, which has its own row", null, (w) => w.system({ kind: "turn-end", reason: "error" })],
     [
       "a notice",
