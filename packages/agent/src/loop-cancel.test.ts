@@ -195,6 +195,7 @@ describe("stop one tool", () => {
     await tab.until(() => tab.questions().length === 1);
     tab.stopCall("A");
     await tab.idle();
+    expect(tab.questions()).toEqual([]);
     expect(wordsOf(tab.rows).slice(-3)).toEqual(["result!:A=stopped by user", "text:fine", "end:done"]);
   });
 });

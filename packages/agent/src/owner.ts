@@ -34,9 +34,10 @@ export interface TurnOwner {
   progress(step: number, retry?: TabStatus["retry"]): void;
   /**
    * Seals `asked` unless a row of its askId is there, shows the tab as waiting, and answers with the `answered` row once a
-   * person's answer is sealed. Null when the turn was stopped first.
+   * person's answer is sealed. Null when the turn was stopped first, or when `signal` aborts (this one call was stopped):
+   * then the question waits for nobody any more.
    */
-  ask(asked: NewRow): Promise<StoredRow | null>;
+  ask(asked: NewRow, signal: AbortSignal): Promise<StoredRow | null>;
   /** Moves waiting steers into the log as user rows of this turn and step, in queue order, one transaction. How many. */
   drainSteers(turnId: TurnId, step: number): Promise<number>;
   /**

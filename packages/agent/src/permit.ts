@@ -35,7 +35,7 @@ export async function permit(turn: Turn, asking: Asking, prepared: PreparedCall)
       { turnId: turn.turnId, step: asking.step },
       { kind: "permission", state: "asked", askId: ports.ids.chunk(), callId, subject: prepared.subject },
     );
-  const answer = await unlessAborted(owner.ask(asked), asking.signal);
+  const answer = await unlessAborted(owner.ask(asked, asking.signal), asking.signal);
   if (answer === null || answer === "aborted") return stopped;
   if (!isKind(answer, "permission") || answer.data.state !== "answered") return stopped;
   if (answer.data.verdict !== "deny") return allowed;
@@ -63,7 +63,7 @@ export async function askPerson(
         options: [...question.options],
       },
     );
-  const answer = await unlessAborted(turn.owner.ask(asked), asking.signal);
+  const answer = await unlessAborted(turn.owner.ask(asked, asking.signal), asking.signal);
   if (answer === null || answer === "aborted" || !isKind(answer, "ask")) return null;
   return answer.data.state === "answered" ? answer.data.answer : null;
 }

@@ -240,7 +240,7 @@ export class PlainTab {
         if (retry !== undefined) this.retries.push(retry);
         this.#look();
       },
-      ask: (asked) => this.#ask(asked),
+      ask: (asked, signal) => this.#ask(asked, signal),
       drainSteers: (id, step) => this.#drain(id, step),
       endTurn: (reason, rows) => this.#end(turnId, reason, rows),
       cancel: this.#cancel.signal,
@@ -254,13 +254,18 @@ export class PlainTab {
     void runTurn(this.#options.ports, this.#owner(turnId), turnId);
   }
 
-  async #ask(asked: NewRow): Promise<StoredRow | null> {
+  async #ask(asked: NewRow, signal: AbortSignal): Promise<StoredRow | null> {
     assert(asked.type === "system" && "askId" in asked.data, "a question has an askId");
     const { askId } = asked.data;
     if (!this.rows.some((row) => row.id === asked.id)) await this.#commit([asked], []);
-    if (this.#cancel.signal.aborted) return null;
+    if (signal.aborted) return null;
     return new Promise((resolve) => {
       this.#questions.set(askId, resolve);
+      const withdraw = (): void => {
+        this.#questions.delete(askId);
+        resolve(null);
+      };
+      signal.addEventListener("abort", withdraw, { once: true });
       this.#look();
     });
   }

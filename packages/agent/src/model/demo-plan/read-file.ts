@@ -46,7 +46,9 @@ function describe(path: string, text: string): string {
     .find((line) => /^\s*(\/\/|#(?!!)|\/?\*+|--|<!--|""")\s*\w/.test(line))
     ?.replace(/^[\s/#*\-<!"]+/, "");
   const about =
-    comment === undefined || /\.md$/i.test(path) ? "" : `It opens with: “${comment.trim().slice(0, 160)}”. `;
+    comment === undefined || /\.md$/i.test(path)
+      ? ""
+      : `It opens with: “${comment.replace(/\s*(\*\/|-->|""")\s*$/, "").slice(0, 160)}”. `;
   const holds = declared.length === 0 ? "" : `It declares:\n\n${declared.map((name) => `- ${name}`).join("\n")}\n\n`;
   return `\`${path}\` has ${plural(lines.length, "line")}. ${about}${holds}It begins:\n\n${code(firstLines(lines.join("\n"), 12))}`;
 }
