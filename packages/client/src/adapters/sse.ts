@@ -21,13 +21,16 @@ export class SseReader {
   read(piece: string): readonly SseEvent[] {
     const text = this.#rest + piece;
     const events: SseEvent[] = [];
+    // What is left of earlier pieces was searched before, but for a carriage return at its end.
+    let search = Math.max(0, this.#rest.length - 1);
     let start = 0;
     for (;;) {
-      const end = lineEnd(text, start);
+      const end = lineEnd(text, search);
       if (end === null) break;
       const event = this.#line(text.slice(start, end.at));
       if (event !== null) events.push(event);
       start = end.next;
+      search = start;
     }
     this.#rest = text.slice(start);
     if (this.#rest.length + this.#chars > eventCharsMax) throw new RangeError("an event of the stream is too long");
