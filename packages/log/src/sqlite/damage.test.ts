@@ -118,6 +118,19 @@ describe("a damaged file", () => {
     expect(await log.tab(claim.tabId)).toMatchObject({ tail: 40 });
   });
 
+  test("[LOG-36] damage that a read runs into stops all writing too", async () => {
+    await using home = await temporaryFolder();
+    const claim = await homeWithRows(home.path, 40);
+    await using log = await openedLog(home.path);
+    expect(await log.putSetting("a", "before")).toBeNull();
+    log.store.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    await overwrite(join(home.path, "varve.db"), 4096 * 50, 4096 * 10);
+    log.store.database.exec("PRAGMA shrink_memory");
+    expect(await log.page({ logId: claim.logId, after: 0, limit: 100 })).toMatchObject({ code: "log-damaged" });
+    expect(await log.putSetting("a", "after")).toMatchObject({ code: "log-damaged" });
+    expect(await log.setting("a")).toBe("before");
+  });
+
   test("[LOG-34] a torn write-ahead log gives a shorter log, dense and whole, and never a broken one", async () => {
     await using home = await temporaryFolder();
     await using torn = await temporaryFolder();

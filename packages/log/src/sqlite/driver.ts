@@ -14,8 +14,6 @@ export interface Statement {
   run(...values: readonly SqlValue[]): number;
   get(...values: readonly SqlValue[]): SqlRow | undefined;
   all(...values: readonly SqlValue[]): readonly SqlRow[];
-  /** May be left early; nothing else may run on this statement before it is. */
-  iterate(...values: readonly SqlValue[]): Iterable<SqlRow>;
 }
 
 export interface Database {
@@ -85,7 +83,6 @@ interface RawStatement {
   run(...values: Bound[]): { readonly changes: number | bigint };
   get(...values: Bound[]): unknown;
   all(...values: Bound[]): unknown[];
-  iterate(...values: Bound[]): Iterable<unknown>;
 }
 interface RawDatabase {
   exec(sql: string): void;
@@ -152,12 +149,7 @@ const statementOf = (raw: RawStatement): Statement => ({
   run: (...values) => Number(raw.run(...bound(values)).changes),
   get: (...values) => rowOrNothing(raw.get(...bound(values))),
   all: (...values) => raw.all(...bound(values)).map(plainRow),
-  iterate: (...values) => plainRows(raw.iterate(...bound(values))),
 });
-
-function* plainRows(rows: Iterable<unknown>): Iterable<SqlRow> {
-  for (const row of rows) yield plainRow(row);
-}
 
 /** What both engines bind alike. A whole number goes as a bigint: as a number, either would store some of them as floats. */
 export function bindable(value: SqlValue): Bound {

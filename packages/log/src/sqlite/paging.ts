@@ -5,7 +5,7 @@ import { pageRowsMax } from "../page-limit.ts";
 import { unknownLog } from "../refusals.ts";
 import { rowOf, rowUnits } from "../row-text.ts";
 import { type Segment, segmentsWithin } from "../segments.ts";
-import { frameIn, text } from "./decode.ts";
+import { frameIn, number, text } from "./decode.ts";
 import type { SqlRow } from "./driver.ts";
 import type { Store } from "./store.ts";
 
@@ -40,10 +40,22 @@ interface Read {
   readonly limit: number;
 }
 
-function* readRows(store: Store, read: Read): Iterable<SqlRow> {
-  const statement = read.up ? store.sql.rowsUp : store.sql.rowsDown;
-  const ordered = read.up ? read.segments : read.segments.toReversed();
-  for (const segment of ordered) yield* statement.iterate(segment.source, segment.lo, finite(segment.hi), read.limit);
+/** Rows that are read at once: a page may end before any of them, and each may be large. */
+const rowsAtOnce = 32;
+
+function* readRows(store: Store, { segments, up, limit }: Read): Iterable<SqlRow> {
+  const statement = up ? store.sql.rowsUp : store.sql.rowsDown;
+  for (const segment of up ? segments : segments.toReversed()) {
+    let { lo, hi } = segment;
+    while (lo <= hi) {
+      const rows = statement.all(segment.source, lo, finite(hi), Math.min(limit, rowsAtOnce));
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      if (up) lo = number(last, "seq") + 1;
+      else hi = number(last, "seq") - 1;
+    }
+  }
 }
 
 /** SQL has no infinity; no log is longer than this. */
@@ -68,12 +80,23 @@ export function readRowById(store: Store, logId: LogId, id: ChunkId): StoredRow 
 /** Whether the newest turn of a log has no `turn-end`. Walks back over that turn at most. */
 export function isUnfinished(store: Store, logId: LogId): boolean {
   let turn: string | null = null;
-  for (const { source, lo, hi } of store.segmentsOf(logId)?.toReversed() ?? []) {
-    for (const raw of store.sql.turnsDown.iterate(source, lo, finite(hi))) {
-      turn ??= text(raw, "turn_id");
-      if (text(raw, "turn_id") !== turn) return true;
-      if (raw.ends === 1) return false;
-    }
+  for (const raw of turnsDown(store, store.segmentsOf(logId) ?? [])) {
+    turn ??= text(raw, "turn_id");
+    if (text(raw, "turn_id") !== turn) return true;
+    if (raw.ends === 1) return false;
   }
   return turn !== null;
+}
+
+function* turnsDown(store: Store, segments: readonly Segment[]): Iterable<SqlRow> {
+  for (const { source, lo, hi } of segments.toReversed()) {
+    let below = finite(hi);
+    while (below >= lo) {
+      const rows = store.sql.turnsDown.all(source, lo, below, rowsAtOnce);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      below = number(last, "seq") - 1;
+    }
+  }
 }

@@ -14,10 +14,30 @@ const noLock = 15;
 const authorization = 23;
 const notADatabase = 26;
 
+/**
+ * How SQLite words these codes. The texts are part of the library and do not depend on a language; the package engine
+ * gives some errors of a running statement with the text alone.
+ */
+const codeOfText: Readonly<Record<string, number>> = {
+  "database disk image is malformed": corrupt,
+  "file is not a database": notADatabase,
+  "database or disk is full": full,
+  "disk I/O error": ioError,
+  "database is locked": busy,
+  "database table is locked": locked,
+  "attempt to write a readonly database": readOnly,
+  "unable to open database file": cannotOpen,
+  "out of memory": noMemory,
+  "locking protocol": noLock,
+  "access permission denied": noPermission,
+  "authorization denied": authorization,
+};
+
 /** The engine's primary result code, or null when the error does not come from the engine. */
 export function sqliteCode(error: unknown): number | null {
-  if (typeof error !== "object" || error === null || !("errcode" in error)) return null;
-  return typeof error.errcode === "number" ? error.errcode & 0xff : null;
+  if (!(error instanceof Error)) return null;
+  if ("errcode" in error && typeof error.errcode === "number") return error.errcode & 0xff;
+  return codeOfText[error.message] ?? null;
 }
 
 /** The fault that an engine's or the system's error stands for; null when it is a mistake of ours. */

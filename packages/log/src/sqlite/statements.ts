@@ -49,8 +49,8 @@ const texts = {
   /** The same test as \`closesCall\`. */
   closesCall: `SELECT 1 AS found FROM chunks WHERE log_id = ? AND seq BETWEEN ? AND ? AND role <> 'system'
     AND (turn_id <> ? OR step > ?) LIMIT 1`,
-  turnsDown: `SELECT turn_id, type = 'system' AND json_extract(data_json, '$.kind') = 'turn-end' AS ends FROM chunks
-    WHERE log_id = ? AND seq BETWEEN ? AND ? AND turn_id <> '' ORDER BY seq DESC`,
+  turnsDown: `SELECT seq, turn_id, type = 'system' AND json_extract(data_json, '$.kind') = 'turn-end' AS ends FROM chunks
+    WHERE log_id = ? AND seq BETWEEN ? AND ? AND turn_id <> '' ORDER BY seq DESC LIMIT ?`,
 
   // Messages.
   message: `SELECT ${messageColumns} FROM inbox WHERE id = ?`,

@@ -32,7 +32,7 @@ export class Store {
     return found;
   }
 
-  /** Whoever rolls back the making of a log, or removes one, calls this. */
+  /** Whoever removes a log calls this. A log that is made is remembered at its first use, after its transaction. */
   forgetSegments(): void {
     this.#segments.clear();
   }

@@ -6,7 +6,7 @@ import { changedEntry, newEntry, nextTerm, targetOf } from "../tab-rule.ts";
 import { logIdIn, logIn, messageIn, tabIn } from "./decode.ts";
 import { makeLog, placeOf } from "./logs.ts";
 import type { Store } from "./store.ts";
-import { kept, type Outcome, undone } from "./transaction.ts";
+import { kept, undone } from "./transaction.ts";
 
 export const listTabs = (store: Store): readonly TabEntry[] => store.sql.tabs.all().map(tabIn);
 
@@ -18,7 +18,7 @@ export function readTab(store: Store, id: TabId): TabEntry | null {
 export function createTab(store: Store, tab: NewTab, target: LogTarget = targetOf(tab)): TabEntry | Fault {
   assert(target.logId === tab.logId, "a tab and its target name different logs");
   assert(target.kind !== "earlier", "a tab that is made has no earlier log");
-  return writeOrForget(store, () => {
+  return store.transactions.write<TabEntry | Fault>(() => {
     if (readTab(store, tab.id) !== null) return undone(tabIdTaken(tab.id));
     if (tab.parentId !== null && readTab(store, tab.parentId) === null) return undone(unknownTab(tab.parentId));
     const place = makeLog(store, target, tab.createdAt);
@@ -58,7 +58,7 @@ export function claimTab(store: Store, id: TabId, nowMs: number): Claim | Fault 
 
 /** The term rises too: pointing back to an earlier log must not give a forgotten fence on it new life. */
 export function pointTab(store: Store, fence: Fence, to: { target: LogTarget; nowMs: number }): TabEntry | Fault {
-  return writeOrForget(store, () => {
+  return store.transactions.write<TabEntry | Fault>(() => {
     const tab = readTab(store, fence.tabId);
     if (tab === null || tab.logId !== fence.logId || tab.term !== fence.term) return undone(fencedOut());
     const { target, nowMs } = to;
@@ -76,13 +76,6 @@ export function logsOfTab(store: Store, id: TabId): readonly LogEntry[] {
     const segments = store.segmentsOf(logIdIn(row, "id")) ?? [];
     return logIn(row, store.tailOf(segments));
   });
-}
-
-/** A log that was made and then rolled back must not be remembered. */
-function writeOrForget(store: Store, work: () => Outcome<TabEntry | Fault>): TabEntry | Fault {
-  const result = store.transactions.write(work);
-  if (isFault(result)) store.forgetSegments();
-  return result;
 }
 
 function insertTab(store: Store, tab: TabEntry): void {
