@@ -215,6 +215,34 @@ describe("calls", () => {
     expect(results?.content.map((part) => "toolCallId" in part && part.toolCallId)).toEqual(["A", "B"]);
   });
 
+  test("[LOOP-4] a call that cannot be prepared yet waits for what earlier calls of its step write", async () => {
+    const files = new Set<string>();
+    const write: FakeTool = {
+      name: "write",
+      lock: () => "a.txt",
+      run: async () => {
+        await settle();
+        files.add("a.txt");
+        return ok("written");
+      },
+    };
+    const edit: FakeTool = {
+      name: "edit",
+      lock: () => "a.txt",
+      error: () => (files.has("a.txt") ? undefined : "there is no file a.txt"),
+      run: () => ok("edited"),
+    };
+    const step = [call("A", "write", {}), call("B", "edit", {}), call("C", "edit", {}), finish("tool-calls")];
+    const { tab } = await world([step, [...say("."), finish()]], { tools: [edit, write] });
+    await tab.send("go");
+    await tab.idle();
+    expect(wordsOf(tab.rows).filter((word) => word.startsWith("result"))).toEqual([
+      "result:A=written",
+      "result:B=edited",
+      "result:C=edited",
+    ]);
+  });
+
   test("[LOOP-4] calls with one lock run one after another in call order, and prepare again", async () => {
     const order: string[] = [];
     const write: FakeTool = {
@@ -251,7 +279,7 @@ describe("calls", () => {
   test.each<[string, string, string, readonly FakeTool[]]>([
     ["an unknown tool", "nope", "{}", [echo]],
     ["arguments that are no object", "echo", '{"a":', [echo]],
-    ["arguments that the tool refuses", "echo", "{}", [{ ...echo, error: "path is missing" }]],
+    ["arguments that the tool refuses", "echo", "{}", [{ ...echo, error: () => "path is missing" }]],
     ["a tool that throws", "echo", "{}", [{ name: "echo", run: () => Promise.reject(new Error("boom")) }]],
   ])("[LOOP-3] %s: the call gets an error result and the turn goes on", async (_name, tool, args, tools) => {
     const { tab } = await world(

@@ -29,23 +29,32 @@ const failed = (text: string): ToolOutcome => ({ text, isError: true });
 
 export async function runCalls(turn: Turn, step: number, calls: readonly ToolCallData[]): Promise<void> {
   const prepared = await Promise.all(calls.map((call) => prepare(turn, call)));
-  const lastOfLock = new Map<string, Promise<void>>();
+  const lastOfLock = new Map<string, Promise<unknown>>();
   const firstIndex = turn.owner.rows().filter((row) => row.turnId === turn.turnId && row.step === step).length;
   const runs = calls.map((call, order) => {
     const first = prepared[order] ?? { error: "not prepared" };
-    const lock = "lock" in first ? first.lock : null;
-    const before = lock === null ? undefined : lastOfLock.get(lock);
+    const locks = locksOf(first, lastOfLock);
+    const before = locks.flatMap((lock) => lastOfLock.get(lock) ?? []);
     const run = runInTurn(turn, { call, step, index: firstIndex + order }, { first, before });
-    if (lock !== null) lastOfLock.set(lock, run);
+    for (const lock of locks) lastOfLock.set(lock, run);
     return run;
   });
   await Promise.all(runs);
 }
 
+/**
+ * What a call must wait for. One that cannot be prepared yet may depend on what an earlier call of the step writes (an edit
+ * of a file that is written first): it waits for all of them and is prepared anew.
+ */
+function locksOf(first: Prepared, held: ReadonlyMap<string, unknown>): readonly string[] {
+  if ("error" in first) return [...held.keys()];
+  return first.lock === null ? [] : [first.lock];
+}
+
 async function runInTurn(
   turn: Turn,
   place: { readonly call: ToolCallData; readonly step: number; readonly index: number },
-  order: { readonly first: Prepared; readonly before: Promise<void> | undefined },
+  order: { readonly first: Prepared; readonly before: readonly Promise<unknown>[] },
 ): Promise<void> {
   const { callId } = place.call;
   const resultId = turn.ports.ids.chunk();
@@ -53,8 +62,8 @@ async function runInTurn(
   const live = liveOutput(turn, { id: resultId, callId, step: place.step, index: place.index });
   const running: RunningCall = { ...place, resultId, signal, live };
   // What a call prepared may be out of date once the one before it has written the same file.
-  const again = order.before !== undefined;
-  if (order.before !== undefined) await order.before;
+  const again = order.before.length > 0;
+  await Promise.all(order.before);
   const prepared = again && !signal.aborted ? await prepare(turn, place.call) : order.first;
   const outcome = await outcomeOf(turn, running, prepared);
   live.close();

@@ -6,7 +6,8 @@ export interface FakeTool {
   readonly name: string;
   readonly effect?: PreparedCall["effect"];
   readonly lock?: (args: JsonObject) => string | null;
-  readonly error?: string;
+  /** Why the call cannot be prepared; asked each time. */
+  readonly error?: () => string | undefined;
   readonly run: (run: ToolRun, args: JsonObject) => Promise<ToolOutcome> | ToolOutcome;
 }
 
@@ -27,7 +28,8 @@ function makeTool(fake: FakeTool, prepared: string[]): Tool {
     definition: { name: fake.name, description: fake.name, inputSchema: { type: "object", properties: {} } },
     prepare: async (args) => {
       prepared.push(`${fake.name} ${JSON.stringify(args)}`);
-      if (fake.error !== undefined) return { error: fake.error };
+      const error = fake.error?.();
+      if (error !== undefined) return { error };
       return {
         effect: fake.effect ?? "read",
         subject: { tool: fake.name, key: JSON.stringify(args) },

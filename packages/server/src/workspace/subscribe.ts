@@ -38,9 +38,15 @@ export async function subscribe(ports: SubscribePorts, asked: Asked): Promise<Ta
       clock,
       closed: ports.closed,
       sendHead: () => {
-        void sendHead(ports, subscription, { have: sent.have }).then((problem) => {
-          if (problem !== null) subscription.close();
-        });
+        void sendHead(ports, subscription, { have: sent.have })
+          // A read of the log that has no room for a fault rejects with it.
+          .catch(() => unreadable())
+          .then((problem) => {
+            if (problem === null) return;
+            // A client that is told nothing would wait for ever: it connects anew, asks again, and is told what is wrong.
+            subscription.close();
+            sink.closeSlow();
+          });
       },
     },
     asked.focus,
@@ -84,6 +90,9 @@ async function sendHead(
   }
   return fault("log-unavailable", "The tab's log keeps changing.", "Subscribe again in a moment.");
 }
+
+const unreadable = (): Fault =>
+  fault("log-unavailable", "The tab's rows cannot be read.", "Subscribe again in a moment.");
 
 type SentFrame = Parameters<FrameSink["send"]>[0];
 

@@ -123,17 +123,17 @@ export class TurnRun implements TurnOwner {
     return this.#callControl(callId).signal;
   }
 
-  async ask(asked: NewRow): Promise<StoredRow | null> {
+  async ask(asked: NewRow, signal: AbortSignal): Promise<StoredRow | null> {
     const wait = waitOf(asked);
     if (!this.#rowOf(wait.askId, "asked")) await this.seal([asked]);
-    return this.#core.mailbox
-      .run(() => {
-        const answered = this.#rowOf(wait.askId, "answered");
-        if (answered !== undefined || this.stopping) return { answer: Promise.resolve(answered ?? null) };
-        // Boxed: a promise returned as it is would hold the mailbox until a person answers.
-        return { answer: this.#registered(wait) };
-      })
-      .then((box) => box.answer);
+    const over = AbortSignal.any([this.cancel, signal]);
+    const box = await this.#core.mailbox.run(() => {
+      const answered = this.#rowOf(wait.askId, "answered");
+      if (answered !== undefined || over.aborted) return { answer: Promise.resolve(answered ?? null) };
+      // Boxed: a promise returned as it is would hold the mailbox until a person answers.
+      return { answer: this.#registered(wait, over) };
+    });
+    return box.answer;
   }
 
   async drainSteers(turnId: TurnId, step: number): Promise<number> {
@@ -198,16 +198,16 @@ export class TurnRun implements TurnOwner {
     );
   }
 
-  #registered(wait: Wait): Promise<StoredRow | null> {
+  #registered(wait: Wait, over: AbortSignal): Promise<StoredRow | null> {
     return new Promise((resolve) => {
       const stopped = (): void => {
         this.#questions.delete(wait.askId);
         this.#showWaits();
         resolve(null);
       };
-      this.cancel.addEventListener("abort", stopped, { once: true });
+      over.addEventListener("abort", stopped, { once: true });
       const answered = (row: StoredRow | null): void => {
-        this.cancel.removeEventListener("abort", stopped);
+        over.removeEventListener("abort", stopped);
         resolve(row);
       };
       this.#questions.set(wait.askId, { wait, answered });

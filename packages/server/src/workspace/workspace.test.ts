@@ -268,6 +268,18 @@ describe("questions", () => {
     expect(rig.works.size).toBe(0);
   });
 
+  test("[TAB-8] stopping a call whose question is open withdraws the question, and the turn goes on", async () => {
+    await using rig = await makeRig(asksForWork);
+    await send(rig, "m1", "go");
+    const askId = await question(rig);
+    await rig.workspace.stop(rig.tab, { callId: "c1" });
+    await rig.until("the turn ended", idle(rig));
+    expect(await texts(rig)).toEqual(["user:go", "assistant:ok"]);
+    expect(await rig.workspace.answer(rig.tab, { askId, verdict: "once" }, "desk")).toMatchObject({
+      code: "unknown-question",
+    });
+  });
+
   test("[TAB-9] a question survives a restart, and its answer goes on with the turn", async () => {
     await using rig = await makeRig(asksForWork);
     await send(rig, "m1", "go");

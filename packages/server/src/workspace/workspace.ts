@@ -14,7 +14,7 @@ import {
   type TurnLimits,
   type TurnPorts,
 } from "@varve/agent";
-import type { Log, TabChange, TabEntry } from "@varve/log";
+import { FaultError, type Log, type TabChange, type TabEntry } from "@varve/log";
 import {
   type Accepted,
   type AnswerBody,
@@ -395,9 +395,15 @@ export class LiveWorkspace implements Workspace {
     return this.get(tab);
   }
 
+  /** Reads of the log that leave no room for a fault in their answer reject with it: here it becomes a value again. */
   async #with<T>(tab: TabId, act: (actor: TabActor) => Promise<T> | T): Promise<T | Fault> {
-    const actor = await this.#actor(tab);
-    return isFault(actor) ? actor : act(actor);
+    try {
+      const actor = await this.#actor(tab);
+      return isFault(actor) ? actor : await act(actor);
+    } catch (error) {
+      if (error instanceof FaultError) return error.fault;
+      throw error;
+    }
   }
 
   async #actor(tab: TabId): Promise<TabActor | Fault> {
