@@ -33,6 +33,20 @@ function takeCode(): string | null {
   return code;
 }
 
+const RELOADED = "varve.reloaded-at";
+const RELOAD_PAUSE_MS = 60_000;
+
+function reloadOnce(): void {
+  try {
+    const last = Number(window.sessionStorage.getItem(RELOADED) ?? 0);
+    if (browserClock.now() - last < RELOAD_PAUSE_MS) return;
+    window.sessionStorage.setItem(RELOADED, String(browserClock.now()));
+  } catch {
+    return; // Without a memory of the last reload there could be a loop: the person reloads by the button.
+  }
+  location.reload();
+}
+
 function realPorts(): AppPorts {
   const api = new Api(new FetchHttp(() => access.key));
   const access: Access = new Access(api, indexedDbKeyStore(window.indexedDB));
@@ -49,6 +63,7 @@ function realPorts(): AppPorts {
       return sync;
     },
     reload: () => location.reload(),
+    reloadOnce,
   };
 }
 

@@ -116,6 +116,31 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
     turn: t,
     step: 0,
   });
+  searchStep(w, t);
+  w.usage({ turn: t, step: 0 }, 4100);
+  readStep(w, t);
+  w.usage({ turn: t, step: 1 }, 4900);
+  editStep(w, t);
+  w.usage({ turn: t, step: 2 }, 5600);
+  w.call("c4", "bash", { command: "npm test -- --run" }, { turn: t, step: 3 });
+  w.result(
+    {
+      callId: "c4",
+      name: "bash",
+      result: "\u001b[32m✓\u001b[0m parse.test.ts (14)\n\nTests  14 passed\n",
+      isError: false,
+      details: { summary: "exit 0", exitCode: 0 },
+    },
+    { turn: t, step: 3 },
+  );
+  w.usage({ turn: t, step: 3 }, 6200);
+  w.say(ANSWER, { turn: t, step: 4 });
+  w.usage({ turn: t, step: 4 }, 6800);
+  w.system({ kind: "turn-end", reason: "done" }, { turn: t, step: 4 });
+  return w.rows;
+}
+
+function searchStep(w: RowWriter, t: string): void {
   w.call("c1", "grep", { pattern: "TODO", path: "." }, { turn: t, step: 0 });
   w.result(
     {
@@ -128,7 +153,9 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
     },
     { turn: t, step: 0 },
   );
-  w.usage({ turn: t, step: 0 }, 4100);
+}
+
+function readStep(w: RowWriter, t: string): void {
   w.call("c2", "read", { path: "/home/mika/code/envfile/src/parse.ts" }, { turn: t, step: 1 });
   w.call("c2b", "read", { path: "/home/mika/code/envfile/test/parse.test.ts" }, { turn: t, step: 1 });
   w.result(
@@ -151,7 +178,9 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
     },
     { turn: t, step: 1 },
   );
-  w.usage({ turn: t, step: 1 }, 4900);
+}
+
+function editStep(w: RowWriter, t: string): void {
   w.call("c3", "edit", { path: "/home/mika/code/envfile/src/parse.ts", old: "…", new: "…" }, { turn: t, step: 2 });
   const subject = {
     tool: "edit",
@@ -174,23 +203,6 @@ export function mainRows(tabId: TabId, at: number): LogChunk[] {
     },
     { turn: t, step: 2 },
   );
-  w.usage({ turn: t, step: 2 }, 5600);
-  w.call("c4", "bash", { command: "npm test -- --run" }, { turn: t, step: 3 });
-  w.result(
-    {
-      callId: "c4",
-      name: "bash",
-      result: "\u001b[32m✓\u001b[0m parse.test.ts (14)\n\nTests  14 passed\n",
-      isError: false,
-      details: { summary: "exit 0", exitCode: 0 },
-    },
-    { turn: t, step: 3 },
-  );
-  w.usage({ turn: t, step: 3 }, 6200);
-  w.say(ANSWER, { turn: t, step: 4 });
-  w.usage({ turn: t, step: 4 }, 6800);
-  w.system({ kind: "turn-end", reason: "done" }, { turn: t, step: 4 });
-  return w.rows;
 }
 
 export function failedRows(tabId: TabId, at: number): LogChunk[] {

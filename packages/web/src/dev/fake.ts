@@ -1,7 +1,7 @@
 /** A stand-in for the server, so that the page can be looked at without one: `?fake` in the development build. */
 import type { ConnectionState, SyncClient, TabHandle } from "@varve/client";
 import { browserClock } from "@varve/client/browser";
-import type { QueuedMessage, TabId, TabRecord } from "@varve/protocol";
+import type { TabId, TabRecord } from "@varve/protocol";
 import { parseLogId, parseTabId } from "@varve/protocol";
 import { Api } from "../api/api.ts";
 import { Access } from "../state/access.svelte.ts";
@@ -10,7 +10,8 @@ import { Drafts } from "../state/drafts.ts";
 import { Router } from "../state/route.svelte.ts";
 import { HOSTILE, hostileScene } from "./fake-hostile.ts";
 import { FakeHttp } from "./fake-http.ts";
-import { chunkId, failedRows, known, longRows, mainRows, RowWriter, turnId } from "./fake-rows.ts";
+import { failedRows, known, longRows, mainRows, turnId } from "./fake-rows.ts";
+import { asking, running } from "./fake-scenes.ts";
 import { type FakeScene, FakeTab } from "./fake-tab.ts";
 
 const tabId = (text: string): TabId => known(parseTabId(text));
@@ -32,6 +33,7 @@ export function fakePorts(): AppPorts {
     newId: () => "made-up",
     connect: () => sync,
     reload: () => location.reload(),
+    reloadOnce: () => undefined,
   };
 }
 
@@ -42,7 +44,7 @@ class FakeSync implements SyncClient {
   #tabs: readonly TabRecord[];
 
   constructor(first: boolean, offline: boolean) {
-    this.#tabs = first ? [] : records();
+    this.#tabs = first ? [] : records().toReversed();
     this.#offline = offline;
   }
 
@@ -147,99 +149,4 @@ function scene(id: TabId): FakeScene {
     default:
       return { rows: [] };
   }
-}
-
-function asking(id: TabId, at: number): FakeScene {
-  const w = new RowWriter(id, at);
-  const turn = "ask-turn";
-  w.user("Write a release script and run it once as a dry run", { turn });
-  w.say("I have written `scripts/release.sh`. Now I would like to try it without publishing anything.", { turn });
-  w.call("p1", "bash", { command: "bash scripts/release.sh --dry-run 2>&1 | tee release.log" }, { turn, step: 1 });
-  const command = "bash scripts/release.sh --dry-run 2>&1 | tee release.log";
-  const subject = { tool: "bash", key: command, command };
-  w.system({ kind: "permission", state: "asked", askId: chunkId("q1"), callId: "p1", subject }, { turn, step: 1 });
-  const waits = [{ askId: chunkId("q1"), kind: "permission", callId: "p1" }] as const;
-  return { rows: w.rows, status: { state: "waiting", turnId: turnId(turn), step: 1, waits: [...waits] } };
-}
-
-function running(id: TabId, at: number): FakeScene {
-  const w = new RowWriter(id, at);
-  const turn = "run-turn";
-  w.user("Find out why the report query is slow. A screenshot of the plan is attached.", { turn });
-  w.think("Start the benchmark, then look at the plan.", { turn });
-  w.call(
-    "t1",
-    "todo",
-    {
-      items: [
-        { text: "Measure", state: "done" },
-        { text: "Read the plan", state: "doing" },
-        { text: "Propose an index", state: "open" },
-      ],
-    },
-    { turn },
-  );
-  w.result(
-    {
-      callId: "t1",
-      name: "todo",
-      result: "kept",
-      isError: false,
-      details: {
-        items: [
-          { text: "Measure", state: "done" },
-          { text: "Read the plan", state: "doing" },
-          { text: "Propose an index", state: "open" },
-        ],
-      },
-    },
-    { turn },
-  );
-  w.call("b1", "bash", { command: "npm run bench -- report" }, { turn, step: 1 });
-  const output = Array.from({ length: 14 }, (_, i) => `sample ${i + 1}: ${(840 + i * 3.7).toFixed(1)} ms`).join("\n");
-  const live = {
-    id: chunkId("live"),
-    turnId: turnId(turn),
-    step: 1,
-    index: 0,
-    role: "tool",
-    type: "tool_result",
-    callId: "b1",
-    at,
-    text: output,
-  } as const;
-  const waiting = (n: number, part: Partial<QueuedMessage>): QueuedMessage => ({
-    id: chunkId(`w${n}`),
-    version: 1,
-    position: n,
-    state: "queued",
-    delivery: "steer",
-    data: { text: "" },
-    by: "me",
-    at,
-    ...part,
-  });
-  return {
-    rows: w.rows,
-    open: [live],
-    queue: [
-      waiting(1, { data: { text: "Leave the schema alone, only add indexes." } }),
-      waiting(2, {
-        delivery: "queue",
-        state: "held",
-        data: { text: "Then write down what you found in docs/performance.md, with the numbers before and after." },
-      }),
-    ],
-    pending: [
-      {
-        id: chunkId("pend"),
-        text: "And use the production snapshot.",
-        attachments: [],
-        delivery: "steer",
-        at,
-        state: "waiting",
-      },
-    ],
-    status: { state: "running", turnId: turnId(turn), step: 1 },
-  };
 }

@@ -22,6 +22,8 @@ export interface AppPorts {
   readonly newId: () => string;
   readonly connect: (key: string) => SyncClient;
   readonly reload: () => void;
+  /** Reloads, unless that was done just now: a server that always differs must not make a loop. */
+  readonly reloadOnce: () => void;
 }
 
 /** What all parts of the page share, given by context. Made once; `enter` runs when the person is known. */
@@ -33,6 +35,7 @@ export class App {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly reload: () => void;
+  readonly reloadOnce: () => void;
   readonly models: Models;
   readonly images: BlobImages;
   workspace: Workspace | null = $state.raw(null);
@@ -52,6 +55,7 @@ export class App {
     this.clock = ports.clock;
     this.newId = ports.newId;
     this.reload = ports.reload;
+    this.reloadOnce = ports.reloadOnce;
     this.#connect = ports.connect;
     this.models = new Models(ports.api);
     this.images = new BlobImages(ports.api);
@@ -64,6 +68,12 @@ export class App {
 
   async signIn(codeOrLink: string): Promise<void> {
     if (await this.access.signIn(codeOrLink)) this.enter();
+  }
+
+  /** Looks again whether this browser is signed in, and connects anew if it is. */
+  async checkAccess(): Promise<void> {
+    await this.access.check();
+    this.enter();
   }
 
   enter(): void {

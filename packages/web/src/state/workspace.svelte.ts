@@ -20,14 +20,12 @@ export class Workspace {
     this.#stop = sync.onChange(() => this.#read());
   }
 
-  /** Newest first; the order does not change while one works. */
-  readonly living: readonly TabRecord[] = $derived(
-    (this.tabs ?? []).filter((tab) => tab.trashedAt === null).toSorted((a, b) => b.createdAt - a.createdAt),
+  /** The newest first: the list comes in order of making, and does not change while one works. */
+  readonly living: readonly TabRecord[] = $derived.by(() =>
+    (this.tabs ?? []).filter((tab) => tab.trashedAt === null).toReversed(),
   );
-  readonly trashed: readonly TabRecord[] = $derived(
-    (this.tabs ?? [])
-      .filter((tab) => tab.trashedAt !== null)
-      .toSorted((a, b) => (b.trashedAt ?? 0) - (a.trashedAt ?? 0)),
+  readonly trashed: readonly TabRecord[] = $derived.by(() =>
+    (this.tabs ?? []).filter((tab) => tab.trashedAt !== null).toReversed(),
   );
   readonly waiting: number = $derived(this.living.filter((tab) => tab.waits > 0).length);
 
