@@ -25,10 +25,8 @@ export function admit(
   rules: AdmissionRules,
 ): Admission {
   const { vendor, headers, text } = request;
-  const key = keyOf(headers);
-  if (rules.apiKey === null ? vendor === "anthropic" && key === null : key !== rules.apiKey) {
-    return refused(401, vendor === "anthropic" ? "invalid x-api-key" : "Incorrect API key provided.");
-  }
+  const problem = keyProblem(vendor, headers, rules.apiKey);
+  if (problem !== null) return refused(401, problem);
   if (vendor === "anthropic" && headers["anthropic-version"] === undefined) {
     return refused(400, "anthropic-version: header is required");
   }
@@ -36,10 +34,18 @@ export function admit(
   const body: unknown = parseJson(text);
   if (!isObject(body)) return refused(400, "The request body is not valid JSON");
   if (vendor === "openai") return outcome(openaiProblem(body), NOTHING_DROPPED);
-  const problem = anthropicProblem(body, betasOf(headers));
-  if (problem !== null) return outcome(problem, NOTHING_DROPPED);
+  const invalid = anthropicProblem(body, betasOf(headers));
+  if (invalid !== null) return outcome(invalid, NOTHING_DROPPED);
   const check = rules.signatures.check(body);
   return outcome(check.problem, check);
+}
+
+/** The vendor's words about the key that came with a request; null: it may come in. */
+export function keyProblem(vendor: Vendor, headers: IncomingHttpHeaders, apiKey: string | null): string | null {
+  const key = keyOf(headers);
+  const isRight = apiKey === null ? vendor !== "anthropic" || key !== null : key === apiKey;
+  if (isRight) return null;
+  return vendor === "anthropic" ? "invalid x-api-key" : "Incorrect API key provided.";
 }
 
 export function bodyOf(text: string | null): JsonObject {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Deferred, deferred } from "../deferred.ts";
 import { createAccounting } from "./accounting.ts";
-import { type Admission, admit, bodyOf } from "./admission.ts";
+import { type Admission, admit, bodyOf, keyProblem } from "./admission.ts";
 import { type Answering, answer } from "./answer.ts";
 import { createGate, type Gate, type GateControl } from "./gate.ts";
 import { decodeUtf8, readBody, sendJson } from "./http-rim.ts";
@@ -80,7 +80,12 @@ export class Desk {
     if (vendor !== undefined) return this.#serveCall(vendor, request, response);
     const asked: Vendor = request.headers["anthropic-version"] === undefined ? "openai" : "anthropic";
     const models = this.#options.models ?? [];
-    if (request.method === "GET" && path === "/v1/models") return sendJson(response, 200, modelList(models, asked));
+    if (request.method === "GET" && path === "/v1/models") {
+      const problem = keyProblem(asked, request.headers, this.#options.apiKey ?? null);
+      return problem === null
+        ? sendJson(response, 200, modelList(models, asked))
+        : sendJson(response, 401, errorBody(asked, errorTypeOf(401), problem));
+    }
     if (request.method === "GET" && path === "/api/tags" && this.#options.ollama === true) {
       return sendJson(response, 200, ollamaTags(models));
     }

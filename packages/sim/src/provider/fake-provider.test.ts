@@ -199,10 +199,23 @@ describe("what is recorded", () => {
     await using provider = await createFakeProvider({ models: ["m1", "m2"], ollama: true });
     const get = async (path: string, headers = {}) => (await fetch(provider.url + path, { headers })).json();
     expect(await get("/v1/models")).toMatchObject({ object: "list", data: [{ id: "m1" }, { id: "m2" }] });
-    expect(await get("/v1/models", { "anthropic-version": "x" })).toMatchObject({ has_more: false, last_id: "m2" });
+    expect(await get("/v1/models", { "anthropic-version": "x", "x-api-key": "any" })).toMatchObject({
+      has_more: false,
+      last_id: "m2",
+    });
     expect(await get("/api/tags")).toMatchObject({ models: [{ name: "m1" }, { name: "m2" }] });
     expect(provider.calls).toHaveLength(0);
     await using plain = await createFakeProvider();
     expect((await fetch(`${plain.url}/api/tags`)).status).toBe(404);
+  });
+
+  test("[SIM-2] the list of models is for the right key only", async () => {
+    await using provider = await createFakeProvider({ models: ["m1"], apiKey: "right" });
+    const status = async (headers: Readonly<Record<string, string>>) =>
+      (await fetch(`${provider.url}/v1/models`, { headers })).status;
+    expect(await status({ "anthropic-version": "x", "x-api-key": "right" })).toBe(200);
+    expect(await status({ authorization: "Bearer right" })).toBe(200);
+    expect(await status({ "anthropic-version": "x", "x-api-key": "wrong" })).toBe(401);
+    expect(await status({})).toBe(401);
   });
 });
