@@ -12,6 +12,6 @@ export async function link(home: string, world: World): Promise<ExitCode> {
     world.err(sentenceOf(answer));
     return exitCodeOf(answer);
   }
-  world.out(`${answer}\n`);
+  world.out(`${answer.url}\n`);
   return exitCodes.done;
 }

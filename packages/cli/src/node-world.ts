@@ -38,6 +38,7 @@ export function nodeWorld(base: string): World {
     version: manifest.version,
     build: typeof __VARVE_BUILD__ === "string" ? __VARVE_BUILD__ : "dev",
     openBrowser: (url) => openBrowser(url, process.platform),
+    strayErrors: (tell) => void process.on("unhandledRejection", tell),
     ending: endingSignal(),
   };
 }

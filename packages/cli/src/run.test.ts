@@ -285,6 +285,9 @@ describe("the browser", () => {
     for (const fire of fires) fire();
     expect(fires).toHaveLength(1);
     expect(world.opened).toEqual([]);
+    const second = fakeWorld(home, { env });
+    expect(await run([], second)).toBe(exitCodes.done);
+    expect(second.opened).toEqual([]);
     page.end();
     world.end();
     expect(await code).toBe(exitCodes.done);
@@ -315,6 +318,9 @@ describe("the browser", () => {
     );
     expect(world.opened).toEqual([]);
     for (const { fire } of timers) fire();
+    const second = fakeWorld(home, { env: { VARVE_HOME: home, ...desktop } });
+    expect(await run([], second)).toBe(exitCodes.done);
+    expect(second.opened.length).toBe(opens ? 1 : 0);
     if (opens) expect(world.opened).toEqual([expect.stringMatching(new RegExp(`^${url}/#code=[\\w-]{43}$`))]);
     else expect(world.opened).toEqual([]);
     world.end();

@@ -27,10 +27,11 @@ export async function start(command: StartCommand, world: World): Promise<ExitCo
       world.err(sentenceOf(outcome.link));
       return exitCodes.noServer;
     }
-    world.out(`Sign in: ${outcome.link}\n`);
-    if (command.open) browse(world, outcome.link);
+    world.out(`Sign in: ${outcome.link.url}\n`);
+    if (command.open && outcome.link.sockets === 0 && hasDesktop(world)) world.openBrowser(outcome.link.url);
     return exitCodes.done;
   }
+  world.strayErrors((error) => outcome.log("error", "stray-error", { error }));
   const link = outcome.link();
   world.out(`Varve listening on ${outcome.url}\nSign in: ${link}\n`);
   if (command.open) openUnlessPageReturns(outcome, world);
@@ -45,10 +46,6 @@ function openUnlessPageReturns(server: RunningServer, world: World): void {
     if (server.sockets() === 0) world.openBrowser(server.link());
   });
   world.ending.addEventListener("abort", () => timer.cancel());
-}
-
-function browse(world: World, link: string): void {
-  if (hasDesktop(world)) world.openBrowser(link);
 }
 
 function hasDesktop({ platform, env }: World): boolean {

@@ -21,6 +21,8 @@ export interface World {
   readonly build: string;
   /** Shows an address in the browser of this desktop. Never throws. */
   readonly openBrowser: (url: string) => void;
+  /** Rejections that nobody awaited: one of them must not end every tab's work. */
+  readonly strayErrors: (tell: (error: unknown) => void) => void;
   /** Aborts when somebody asks this process to end. */
   readonly ending: AbortSignal;
 }

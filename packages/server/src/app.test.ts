@@ -3,10 +3,11 @@ import type { Caller } from "./testing/call.ts";
 import { type House, openHouse } from "./testing/house.ts";
 
 let house: House;
+const lines: string[] = [];
 const callers: Partial<Record<"memory" | "socket", Caller>> = {};
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openHouse({ writeLog: (line) => lines.push(line) });
   callers.memory = house.memory;
   callers.socket = await house.listen();
 });
@@ -96,11 +97,15 @@ describe.each(["memory", "socket"] as const)("who may talk to the server, in %s"
     expect(await ask({ cookie: `a=b; ${cookie}; c=d`, "x-varve-key": key })).toMatchObject({ status: 200 });
   });
 
-  test("[AUTH-5] a token in the address is never taken", async () => {
+  test("[AUTH-5] a token in the address is never taken, and never written down", async () => {
     const { token } = house.parts;
     for (const query of [`token=${token}`, `access_token=${token}`, `authorization=Bearer%20${token}`]) {
       expect((await callerOf(way)({ method: "GET", path: `/api/tabs?${query}` })).status).toBe(401);
+      const path = `/api/tabs?${query}`;
+      expect((await callerOf(way)({ method: "GET", path, headers: bearer() })).status).toBe(200);
     }
+    expect(lines.join("")).toContain('"path":"/api/tabs"');
+    expect(lines.join("")).not.toContain(token);
   });
 
   test("[AUTH-6] a preflight of another site gets no permission, nor does any answer", async () => {

@@ -78,7 +78,10 @@ async function serve(ports: AppPorts, routes: readonly Route[], context: Request
     headers: request.headers,
     cut: () => context.env?.outgoing?.destroy(),
   });
-  return responseOf(answer, ports.redact);
+  const response = responseOf(answer, ports.redact);
+  // The path without its query: what somebody put there by mistake is not written down.
+  ports.log("debug", "request", { method: request.method, path: context.req.path, status: response.status });
+  return response;
 }
 
 /** Who calls. A route that is open to all asks no further than for the address. */

@@ -65,7 +65,13 @@ export function openDoors(ports: DoorsPorts): Doors {
   const sockets = openWsDoor(server, { workspace, devices: gate.devices, clock, build, boot, gate, broke });
   const connections = () => ({ sockets: sockets.count(), streams: sse.count() });
   const routes: Route[] = [
-    ...accessRoutes({ gate, codes: ports.codes, build, revoked: (id) => sockets.endDevice(id) }),
+    ...accessRoutes({
+      gate,
+      codes: ports.codes,
+      build,
+      revoked: (id) => sockets.endDevice(id),
+      sockets: () => sockets.count(),
+    }),
     ...tabRoutes(workspace),
     ...messageRoutes(workspace),
     ...rowRoutes(workspace, sse),

@@ -131,8 +131,9 @@ describe("a second start on the same home", () => {
     const second = await startServer(options());
     if (isFault(second) || second.kind !== "elsewhere" || isFault(second.link)) throw new Error("no link");
     expect(second.url).toBe(server.url);
-    expect(second.link).toMatch(new RegExp(`^${server.url}/#code=[\\w-]{43}$`));
-    const code = second.link.split("#code=")[1];
+    expect(second.link.sockets).toBe(0);
+    expect(second.link.url).toMatch(new RegExp(`^${server.url}/#code=[\\w-]{43}$`));
+    const code = second.link.url.split("#code=")[1];
     expect(await callerOf(server)({ method: "POST", path: "/api/sign-in", body: { code } })).toMatchObject({
       status: 200,
     });

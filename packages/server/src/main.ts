@@ -6,7 +6,7 @@ import { compose, type Parts } from "./compose.ts";
 import { addressOf, bindProblem, listenOn } from "./listen-address.ts";
 import type { LogLine } from "./log-line.ts";
 import { type RunningFile, readRunning, removeRunning, writeRunning } from "./running-file.ts";
-import { askForLink, findServer } from "./running-server.ts";
+import { askForLink, findServer, type SignInLink } from "./running-server.ts";
 import type { StartOptions } from "./start-options.ts";
 
 export interface RunningServer {
@@ -31,7 +31,7 @@ export interface RunningElsewhere {
   readonly kind: "elsewhere";
   readonly url: string;
   /** A new one-time sign-in link of that server, or why there is none. */
-  readonly link: string | Fault;
+  readonly link: SignInLink | Fault;
 }
 
 /** Turns get this long to come to a step boundary when the server ends. */

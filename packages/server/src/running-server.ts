@@ -27,8 +27,15 @@ export async function findServer(home: string, givenToken: string | undefined): 
   );
 }
 
+export interface SignInLink {
+  /** `http://127.0.0.1:4477/#code=...` */
+  readonly url: string;
+  /** Pages and programs that hold a socket of that server. */
+  readonly sockets: number;
+}
+
 /** A one-time sign-in link of the running server. */
-export async function askForLink(address: RunningAddress, ask: typeof globalThis.fetch): Promise<string | Fault> {
+export async function askForLink(address: RunningAddress, ask: typeof globalThis.fetch): Promise<SignInLink | Fault> {
   const headers = { authorization: `Bearer ${address.token}`, "content-type": "application/json" };
   try {
     const signal = AbortSignal.timeout(askMs);
@@ -41,8 +48,10 @@ export async function askForLink(address: RunningAddress, ask: typeof globalThis
         "It was started with another VARVE_TOKEN: set the same one here.",
       );
     }
-    const code = typeof body === "object" && body !== null && "code" in body ? body.code : undefined;
-    if (answer.ok && typeof code === "string") return `${address.url}/#code=${code}`;
+    const [code, sockets] = [fieldOf(body, "code"), fieldOf(body, "sockets")];
+    if (answer.ok && typeof code === "string") {
+      return { url: `${address.url}/#code=${code}`, sockets: typeof sockets === "number" ? sockets : 0 };
+    }
     return fault("internal", `The server at ${address.url} gave no sign-in link (${answer.status}).`);
   } catch {
     // Refused, cut or too slow: for the person it is all the same.
@@ -53,3 +62,6 @@ export async function askForLink(address: RunningAddress, ask: typeof globalThis
     );
   }
 }
+
+const fieldOf = (body: unknown, name: string): unknown =>
+  typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined;

@@ -85,6 +85,8 @@ function knockOf(request: IncomingMessage): Knock {
 }
 
 function refuse(duplex: Duplex, { code, message, hint }: ErrorBody): void {
+  // A caller that goes away in the middle of a refusal is nobody's loss.
+  duplex.on("error", () => duplex.destroy());
   const body = JSON.stringify({ error: { code, message, hint } });
   const status = errorStatus[code];
   duplex.end(

@@ -53,6 +53,7 @@ export function fakeWorld(home: string, given: Partial<World> = {}): FakeWorld {
     version: "1.2.3",
     build: "test",
     openBrowser: (url) => void opened.push(url),
+    strayErrors: () => undefined,
     ending: ending.signal,
     ...given,
     printed: () => out,

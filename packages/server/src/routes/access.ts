@@ -11,11 +11,13 @@ export interface AccessPorts {
   readonly build: string;
   /** A device was signed out: its connections end. */
   readonly revoked: (deviceId: string) => void;
+  /** Pages and programs that hold a socket now. */
+  readonly sockets: () => number;
 }
 
 const lifeSeconds = 90 * 24 * 3_600;
 
-export const accessRoutes = ({ gate, codes, build, revoked }: AccessPorts): readonly Route[] => [
+export const accessRoutes = ({ gate, codes, build, revoked, sockets }: AccessPorts): readonly Route[] => [
   jsonRoute({
     method: "POST",
     path: "/sign-in",
@@ -44,13 +46,13 @@ export const accessRoutes = ({ gate, codes, build, revoked }: AccessPorts): read
   jsonRoute({
     method: "POST",
     path: "/links",
-    summary: "A one-time sign-in code for another device.",
+    summary: "A one-time sign-in code for another device, and how many sockets are open.",
     body: z.object({}),
-    answers: { status: 201, schema: z.object({ code: z.string(), url: z.string() }) },
+    answers: { status: 201, schema: z.object({ code: z.string(), url: z.string(), sockets: z.number() }) },
     run: ({ headers }) => {
       const code = codes.make();
       const origin = headers.get("origin") ?? `http://${headers.get("host") ?? "localhost"}`;
-      return reply(201, { code, url: `${origin}/#code=${code}` });
+      return reply(201, { code, url: `${origin}/#code=${code}`, sockets: sockets() });
     },
   }),
   route({
