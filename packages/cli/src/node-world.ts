@@ -33,6 +33,7 @@ export function nodeWorld(base: string): World {
     fetch: (input, init) => globalThis.fetch(input, init),
     out: (line) => void process.stdout.write(line),
     err: (line) => void process.stderr.write(line),
+    unread: unreadSignal(),
     input: () => text(process.stdin),
     webRoot: existsSync(webRoot) ? webRoot : null,
     version: manifest.version,
@@ -52,6 +53,13 @@ function endingSignal(): AbortSignal {
       controller.abort();
     });
   }
+  return controller.signal;
+}
+
+/** A reader that leaves (`varve tail ... | head`) is no error: the command ends, and a server goes on without its words. */
+function unreadSignal(): AbortSignal {
+  const controller = new AbortController();
+  process.stdout.on("error", () => controller.abort());
   return controller.signal;
 }
 

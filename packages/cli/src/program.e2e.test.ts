@@ -157,6 +157,13 @@ describe("the program as a process", () => {
     const on = await ran("send", tab, "go on", "--wait");
     expect(await on.ended).toEqual(done);
     expect(on.out()).toContain("going on");
+    const tail = varve("tail", tab);
+    await tail.says(/going on/);
+    tail.child.stdout?.destroy();
+    provider.add({ blocks: [{ type: "text", text: "unread" }] });
+    await ran("send", tab, "once more", "--wait");
+    expect(await tail.ended).toEqual(done);
+    expect(tail.err()).toBe("");
     second.child.kill("SIGTERM");
     expect(await second.ended).toEqual(done);
   });

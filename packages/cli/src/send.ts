@@ -76,7 +76,7 @@ async function waitForTurn({ server, rest, tab, id, tail }: Waited, world: World
       rest,
       clock: world.clock,
       tab,
-      signal: AbortSignal.any([stop.signal, world.ending]),
+      signal: AbortSignal.any([stop.signal, world.ending, world.unread]),
       row: (row) => {
         if (watch.code !== null) return;
         world.out(`${JSON.stringify(row)}\n`);

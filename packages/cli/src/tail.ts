@@ -27,7 +27,7 @@ export async function tail(
       rest: bearerRest({ baseUrl: server.url, token: server.token }),
       clock: world.clock,
       tab,
-      signal: world.ending,
+      signal: AbortSignal.any([world.ending, world.unread]),
       row: (row) => world.out(`${JSON.stringify(row)}\n`),
       frame: () => undefined,
     },

@@ -13,6 +13,8 @@ export interface World {
   readonly fetch: typeof globalThis.fetch;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Aborts when nobody reads what is printed any more. */
+  readonly unread: AbortSignal;
   /** All of standard input. */
   readonly input: () => Promise<string>;
   /** The built page, or null. */

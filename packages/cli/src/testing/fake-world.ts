@@ -48,6 +48,7 @@ export function fakeWorld(home: string, given: Partial<World> = {}): FakeWorld {
     err: (text) => {
       err += text;
     },
+    unread: new AbortController().signal,
     input: async () => "from standard input",
     webRoot: null,
     version: "1.2.3",
