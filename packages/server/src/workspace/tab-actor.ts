@@ -25,7 +25,7 @@ import {
 } from "@varve/protocol";
 import { answeredRow } from "./answer.ts";
 import { positionBefore } from "./queue-position.ts";
-import { queuedOf, type TabCore } from "./tab-core.ts";
+import { holding, queuedOf, type TabCore } from "./tab-core.ts";
 import { titleOf } from "./title.ts";
 import { noOpenTurn, TurnRun } from "./turn-run.ts";
 import type { QueueFault } from "./workspace-contract.ts";
@@ -77,22 +77,38 @@ export class TabActor {
 
   /** Inside the mailbox. */
   async sendInside(message: MessageBody, by: string): Promise<Sent | Fault> {
-    const refusal = refuse(message);
-    if (refusal !== null) return refusal;
     const waiting = this.core.feed.queued(message.id);
     if (waiting !== undefined) return { id: waiting.id, state: waiting.state, version: waiting.version };
-    if (this.core.tab.trashedAt !== null) return trashed();
-    if (this.#closing) return closing();
+    const refusal = this.refusal(message);
+    if (refusal !== null) return refusal;
     const data: TextData = { text: message.text, ...(message.attachments && { attachments: message.attachments }) };
     return this.#turn === null
       ? this.#sendNow(message.id, data, by)
       : this.#sendLater(this.#turn, message, { data, by });
   }
 
+  /** Why a new message is not taken now, whether or not a turn is open. */
+  refusal(message: Pick<MessageBody, "text" | "attachments">): Fault | null {
+    const wrong = refuse(message);
+    if (wrong !== null) return wrong;
+    if (this.core.tab.trashedAt !== null) return trashed();
+    return this.#closing ? closing() : null;
+  }
+
+  /** The tab went to the trash: its turn is stopped, and what waits is held until it is restored and released. */
+  rest(): Promise<void> {
+    return this.core.mailbox.run(async () => {
+      if (this.#turn !== null) return this.#turn.stop("stopped");
+      const inbox = holding(this.core.feed.queue());
+      if (inbox.length > 0) await this.core.commit({ rows: [], inbox });
+    });
+  }
+
   patchQueued(id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault> {
     return this.core.mailbox.run(async () => {
       const current = this.core.feed.queued(id);
       if (current === undefined) return notWaiting(id);
+      if (patch.state === "queued" && this.core.tab.trashedAt !== null) return trashed();
       if (patch.text !== undefined && patch.text.length > limits.messageCharsMax) return tooLarge();
       const change: Extract<InboxWrite, { write: "change" }> = {
         write: "change",
@@ -153,8 +169,7 @@ export class TabActor {
    * for a person. Inside the mailbox.
    */
   async takeOver(rows: readonly NewRow[], waitingTurn: TurnId | null): Promise<CommitOutcome> {
-    const queued = this.core.feed.queue().filter((message) => message.state === "queued");
-    const hold = queued.map(({ id, version }): InboxWrite => ({ write: "change", id, version, state: "held" }));
+    const hold = holding(this.core.feed.queue());
     const nothing = rows.length === 0 && hold.length === 0;
     const outcome: CommitOutcome = nothing
       ? { kind: "committed", rows: [], tail: this.core.tail, inbox: [] }
@@ -244,7 +259,7 @@ export class TabActor {
    * why, and it is tried again.
    */
   async #sendWaiting(messages: readonly QueuedMessage[]): Promise<void> {
-    if (messages.length === 0 || this.#closing) return;
+    if (messages.length === 0 || this.#closing || this.core.tab.trashedAt !== null) return;
     const inbox = messages.map(({ id }): InboxWrite => ({ write: "seal", id }));
     const outcome = await this.#begin(messages, inbox);
     if (!isFault(outcome) && outcome.kind === "committed") {
@@ -311,7 +326,7 @@ export class TabActor {
 const lastStep = (rows: readonly StoredRow[], turnId: TurnId): number =>
   rows.reduce((step, row) => (row.turnId === turnId ? Math.max(step, row.step) : step), 0);
 
-function refuse(message: MessageBody): Fault | null {
+function refuse(message: Pick<MessageBody, "text" | "attachments">): Fault | null {
   if (message.text.length > limits.messageCharsMax) return tooLarge();
   const count = message.attachments?.length ?? 0;
   if (count > limits.attachmentsMax) {

@@ -3,7 +3,7 @@
  * learns that the batch is durable, announces what it says. Used by the tab's commands (`tab-actor.ts`) and by its running
  * turn (`turn-run.ts`), always inside the tab's mailbox.
  */
-import type { Batch, Claim, CommitOutcome, Fence, InboxRecord, Log, TabChange, TabEntry } from "@varve/log";
+import type { Batch, Claim, CommitOutcome, Fence, InboxRecord, InboxWrite, Log, TabChange, TabEntry } from "@varve/log";
 import {
   assert,
   type ChunkId,
@@ -37,6 +37,12 @@ export const queuedOf = (record: InboxRecord): QueuedMessage => {
   const { id, version, position, state, delivery, data, by, at } = record;
   return { id, version, position, state, delivery, data, by, at };
 };
+
+/** The writes that hold every message which would be sent by itself. */
+export const holding = (queue: readonly QueuedMessage[]): readonly InboxWrite[] =>
+  queue.flatMap(({ id, version, state }): readonly InboxWrite[] =>
+    state === "queued" ? [{ write: "change", id, version, state: "held" }] : [],
+  );
 
 export class TabCore {
   readonly ports: CorePorts;

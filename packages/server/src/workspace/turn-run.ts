@@ -19,7 +19,7 @@ import {
   type TurnId,
   type Wait,
 } from "@varve/protocol";
-import type { TabCore } from "./tab-core.ts";
+import { holding, type TabCore } from "./tab-core.ts";
 
 /** Wait between two tries to write, in ms: doubled up to the second. */
 const writeRetryMs = 250;
@@ -164,10 +164,10 @@ export class TurnRun implements TurnOwner {
       createdAt: core.ports.clock.now(),
     };
     await this.#sealAll([...rows, end], async (batch) => {
-      const after = afterTurn(core.feed.queue(), reason);
-      const inbox = after.hold.map(
-        (message): InboxWrite => ({ write: "change", id: message.id, version: message.version, state: "held" }),
-      );
+      const queue = core.feed.queue();
+      // Nothing begins in the trash.
+      const after = core.tab.trashedAt === null ? afterTurn(queue, reason) : { send: [], hold: queue };
+      const inbox = holding(after.hold);
       const outcome = await core.commit({ ...batch, inbox });
       if (outcome.kind !== "committed") return outcome;
       this.#over = true;

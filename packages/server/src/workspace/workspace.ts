@@ -44,7 +44,7 @@ import {
   toTravellingWhole,
 } from "@varve/protocol";
 import { headBody } from "./head.ts";
-import { closeCut, pointInside, targetAt } from "./pointer.ts";
+import { closeCut, pointInside, resendInside, targetAt } from "./pointer.ts";
 import { subscribe } from "./subscribe.ts";
 import { outcomeFault, TabActor } from "./tab-actor.ts";
 import { TabCore } from "./tab-core.ts";
@@ -155,20 +155,22 @@ export class LiveWorkspace implements Workspace {
     if (!this.#entries.has(tab)) return unknownTab();
     const change = await this.#changeOf(patch);
     if (isFault(change)) return change;
-    return this.#change(tab, change);
+    const changed = await this.#change(tab, change);
+    if (patch.trashed === true) await this.#rest(tab);
+    return isFault(changed) ? changed : this.get(tab);
   }
 
   async remove(tab: TabId): Promise<Fault | null> {
     const entry = this.#entries.get(tab);
     if (entry === undefined) return unknownTab();
-    const actor = this.#actors.get(tab);
     if (entry.trashedAt === null) {
-      if (actor?.turn) await actor.stop({});
-      const changed = await this.#change(tab, { trashedAt: this.#options.clock.now() });
+      const changed = await this.patch(tab, { trashed: true });
       return isFault(changed) ? changed : null;
     }
-    if (actor?.isRunning === true)
+    if (this.#actors.get(tab)?.isRunning === true) {
+      await this.#rest(tab);
       return fault("tab-running", "A turn is still ending in this tab.", "Try again in a moment.");
+    }
     const problem = await this.#options.log.purge(tab);
     if (problem !== null) return problem;
     for (const subscription of this.#subscriptions) if (subscription.tab === tab) subscription.close();
@@ -296,20 +298,7 @@ export class LiveWorkspace implements Workspace {
     at: { readonly seq: number; readonly id: ChunkId; readonly text: string },
     by: string,
   ): Promise<Accepted | Fault> {
-    return this.#with(tab, async (actor) => {
-      const row = await this.#options.log.row(actor.core.fence.logId, at.seq);
-      if (row === null || row.role !== "user" || row.type !== "text") {
-        return fault("unknown-row", `Row ${at.seq} is not a message of a person.`, "Only such a row can be sent anew.");
-      }
-      return actor.core.mailbox.run(async () => {
-        const parent = { id: actor.core.fence.logId, seq: at.seq - 1 };
-        const problem =
-          (await pointInside(actor, targetAt(this.#options.ids.log(), parent))) ?? (await closeCut(actor));
-        if (problem !== null) return problem;
-        const attachments = row.data.attachments;
-        return actor.sendInside({ id: at.id, text: at.text, ...(attachments && { attachments }) }, by);
-      });
-    });
+    return this.#with(tab, (actor) => actor.core.mailbox.run(() => resendInside(actor, at, by)));
   }
 
   async logs(tab: TabId): ReturnType<Workspace["logs"]> {
@@ -393,6 +382,12 @@ export class LiveWorkspace implements Workspace {
     this.#actors.get(tab)?.core.renewed(entry);
     this.#feed.changed(tab);
     return this.get(tab);
+  }
+
+  /** A tab in the trash comes to rest. It is marked as trashed before, so that nothing begins behind the stop. */
+  async #rest(tab: TabId): Promise<void> {
+    const actor = this.#actors.get(tab) ?? (await this.#opening.get(tab));
+    if (actor !== undefined && !isFault(actor)) await actor.rest();
   }
 
   /** Reads of the log that leave no room for a fault in their answer reject with it: here it becomes a value again. */

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { ends, idle, question, queueOf, says, send, stateOf, texts, toolRuns, works } from "./testing/acts.ts";
+import { makeRig, type Rig } from "./testing/rig.ts";
+
+/** Both ways into the trash. */
+const ways: readonly (readonly [string, (rig: Rig) => Promise<unknown>])[] = [
+  ["removed", (rig) => rig.workspace.remove(rig.tab)],
+  ["changed to trashed", (rig) => rig.workspace.patch(rig.tab, { trashed: true })],
+];
+
+describe("the trash", () => {
+  test.each(ways)("[TAB-14] a running turn of a tab that is %s is stopped", async (_, trash) => {
+    await using rig = await makeRig({ script: [works("c1"), says("never")] });
+    await send(rig, "m1", "go");
+    await toolRuns(rig);
+    await trash(rig);
+    await rig.until("the turn ended", idle(rig));
+    expect(await ends(rig)).toEqual(["stopped"]);
+    expect(rig.provider.calls).toHaveLength(1);
+  });
+
+  test.each(ways)("[TAB-14] a tab that waits for a person and is %s can be purged", async (_, trash) => {
+    await using rig = await makeRig({ script: [works("c1")], permissions: "ask" });
+    await send(rig, "m1", "go");
+    await question(rig);
+    await trash(rig);
+    await rig.until("the turn ended", idle(rig));
+    expect(await rig.workspace.remove(rig.tab)).toBeNull();
+    expect(stateOf(rig)).toBe("unknown-tab");
+  });
+
+  test.each(ways)(
+    "[TAB-14] what waits in a tab that is %s is held, also what was sent with a stop",
+    async (_, trash) => {
+      await using rig = await makeRig({ script: [works("c1"), says("never")] });
+      await send(rig, "m1", "go");
+      await toolRuns(rig);
+      await send(rig, "q1", "later", "queue");
+      const [sent] = await Promise.all([send(rig, "s1", "urgent", "stop"), trash(rig)]);
+      expect(sent).toMatchObject({ state: "queued" });
+      await rig.until("the turn ended", async () => (await ends(rig)).length > 0 && idle(rig)());
+      expect(await queueOf(rig)).toEqual(["q1:held:later", "s1:held:urgent"]);
+      expect(rig.provider.calls).toHaveLength(1);
+    },
+  );
+
+  test("[TAB-14] a release in the trash is refused; restored, the message is sent", async () => {
+    await using rig = await makeRig({ script: [works("c1"), says("answered")] });
+    await send(rig, "m1", "go");
+    await toolRuns(rig);
+    await send(rig, "q1", "later", "queue");
+    await rig.workspace.remove(rig.tab);
+    await rig.until("it is held", async () => (await queueOf(rig)).includes("q1:held:later"));
+    const release = { version: 2, state: "queued" } as const;
+    expect(await rig.workspace.patchQueued(rig.tab, rig.id("q1"), release)).toMatchObject({ code: "tab-trashed" });
+    expect(await queueOf(rig)).toEqual(["q1:held:later"]);
+    await rig.workspace.patch(rig.tab, { trashed: false });
+    expect(await rig.workspace.patchQueued(rig.tab, rig.id("q1"), release)).toMatchObject({ state: "queued" });
+    await rig.until("answered", async () => (await texts(rig)).includes("assistant:answered") && idle(rig)());
+  });
+});
