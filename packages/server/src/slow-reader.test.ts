@@ -1,6 +1,5 @@
-import type { Frame } from "@varve/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { View } from "./testing/frames.ts";
+import { endsTurn, View } from "./testing/frames.ts";
 import { type House, openHouse } from "./testing/house.ts";
 import { openedSocket, type Socket } from "./testing/socket.ts";
 
@@ -28,9 +27,6 @@ async function follower(): Promise<{ readonly socket: Socket; readonly view: Vie
   await socket.next((frame) => frame.type === "head");
   return { socket, view };
 }
-const isEnd = (frame: Frame): boolean =>
-  frame.type === "ops" &&
-  frame.ops.some((op) => op.op === "chunk-seal" && op.row.type === "system" && op.row.data.kind === "turn-end");
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("readers of a stream", () => {
@@ -42,16 +38,16 @@ describe("readers of a stream", () => {
     await gate.started;
     const before = process.memoryUsage().rss;
     const piece = "0123456789abcdef".repeat(4_096);
-    for (let n = 0; n < 160; n++) {
+    for (let n = 0; n < 96; n++) {
       gate.emit(piece);
       await nextTurn();
     }
-    const ended = normal.socket.next(isEnd);
+    const ended = normal.socket.next(endsTurn);
     gate.release();
     await ended;
     expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(200);
     slow.socket.raw.resume();
-    await slow.socket.next((frame) => isEnd(frame) || (frame.type === "head" && frame.status.lastSealed !== null));
+    await slow.socket.next((frame) => endsTurn(frame) || (frame.type === "head" && frame.status.lastSealed !== null));
     const { tail } = normal.view.state;
     while (slow.view.state.tail !== tail || slow.view.state.status.state !== "idle") await nextTurn();
     const rows = [...slow.view.state.sealed.values()].map(({ row }) => row);
@@ -68,7 +64,7 @@ describe("readers of a stream", () => {
     await house.call("POST", `/api/tabs/${tab}/messages`, { id: "m", text: "many" });
     await gate.started;
     const skip = socket.frames.length;
-    const ended = socket.next(isEnd);
+    const ended = socket.next(endsTurn);
     for (let n = 0; n < 2_000; n++) {
       gate.emit(`${String(n).padStart(9, "0")} `);
       if (n % 10 === 0) await nextTurn();

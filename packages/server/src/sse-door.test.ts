@@ -2,6 +2,7 @@ import { type Frame, limits } from "@varve/protocol";
 import { createFakeClock } from "@varve/sim";
 import { afterEach, describe, expect, test } from "vitest";
 import { openSseDoor, parseEventId } from "./sse-door.ts";
+import { endsTurn, rowsOf } from "./testing/frames.ts";
 import { type House, openHouse } from "./testing/house.ts";
 import { Stream } from "./testing/stream.ts";
 import type { FrameSink, Workspace } from "./workspace/workspace-contract.ts";
@@ -27,15 +28,6 @@ const follow = async (house: House, tab: string, lastEventId?: string): Promise<
   };
   return new Stream(await house.parts.doors.app.request(`http://${host}/api/tabs/${tab}/events`, { headers }));
 };
-const isEnd = (frame: Frame): boolean =>
-  frame.type === "ops" &&
-  frame.ops.some((op) => op.op === "chunk-seal" && op.row.type === "system" && op.row.data.kind === "turn-end");
-const rowsOf = (frame: Frame) =>
-  frame.type === "head"
-    ? frame.rows
-    : frame.type === "ops"
-      ? frame.ops.flatMap((op) => (op.op === "chunk-seal" ? [op.row] : []))
-      : [];
 
 describe("event streams", () => {
   test("[SSE-1] one frame per data, no event names, a head first", async () => {
@@ -44,7 +36,7 @@ describe("event streams", () => {
     const stream = await follow(house, id);
     await stream.next((frame) => frame.type === "head");
     await house.call("POST", `/api/tabs/${id}/messages`, { id: "m1", text: "hello" });
-    await stream.next(isEnd);
+    await stream.next(endsTurn);
     expect(stream.frames[0]).toMatchObject({ type: "head", mode: "reset", tail: 0 });
     for (const { data, comment } of stream.events) expect((data === null) !== (comment === null)).toBe(true);
     await stream.close();
@@ -57,7 +49,7 @@ describe("event streams", () => {
     const { id } = await house.tab();
     const stream = await follow(house, id);
     await house.call("POST", `/api/tabs/${id}/messages`, { id: "m1", text: "hello" });
-    await stream.next(isEnd);
+    await stream.next(endsTurn);
     const withData = stream.events.filter(({ data }) => data !== null);
     for (const [at, frame] of stream.frames.entries()) {
       const last = rowsOf(frame).at(-1);
@@ -73,7 +65,7 @@ describe("event streams", () => {
     const { id } = await house.tab();
     const stream = await follow(house, id);
     await house.call("POST", `/api/tabs/${id}/messages`, { id: "m1", text: "hello" });
-    await stream.next(isEnd);
+    await stream.next(endsTurn);
     await stream.close();
     const tail = Math.max(...stream.frames.flatMap(rowsOf).map(({ seq }) => seq));
     for (const { id: eventId } of stream.events) {

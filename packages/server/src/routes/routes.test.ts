@@ -11,7 +11,9 @@ import {
 } from "@varve/protocol/schema";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { rowsOf } from "../testing/frames.ts";
 import { asToken, type House, openHouse } from "../testing/house.ts";
+import { Stream } from "../testing/stream.ts";
 
 let house: House;
 
@@ -23,13 +25,17 @@ afterAll(() => house[Symbol.asyncDispose]());
 const pageOf = async (tab: string, query = ""): Promise<Page> =>
   pageSchema.parse((await house.call("GET", `/api/tabs/${tab}/chunks${query}`)).json);
 
-/** Waits for the end of a turn by its row, not by time. */
+/** Waits for the ends of so many turns, by their rows. */
 async function turnEnds(tab: string, count = 1): Promise<void> {
-  for (;;) {
-    const { chunks } = await pageOf(tab, "?limit=500");
-    if (chunks.filter((row) => row.type === "system" && row.data.kind === "turn-end").length >= count) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  const host = "127.0.0.1:4477";
+  const headers = { host, authorization: `Bearer ${house.parts.token}` };
+  const stream = new Stream(await house.parts.doors.app.request(`http://${host}/api/tabs/${tab}/events`, { headers }));
+  let ended = 0;
+  await stream.next((frame) => {
+    ended += rowsOf(frame).filter((row) => row.type === "system" && row.data.kind === "turn-end").length;
+    return ended >= count;
+  });
+  await stream.close();
 }
 
 describe("tabs", () => {

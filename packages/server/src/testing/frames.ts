@@ -1,5 +1,5 @@
 /** Frames as a client reads them: checked against the schema, applied as a page does. */
-import { applyHead, applyOps, emptyTabState, type Frame, type TabState } from "@varve/protocol";
+import { applyHead, applyOps, emptyTabState, type Frame, type LogChunk, type TabState } from "@varve/protocol";
 import { frameSchema } from "@varve/protocol/schema";
 
 export const parseFrame = (text: string): Frame => frameSchema.parse(JSON.parse(text));
@@ -27,3 +27,13 @@ export class View {
     return { rows, open, queue, status: this.state.status };
   }
 }
+
+/** The rows that a frame carries. */
+export function rowsOf(frame: Frame): readonly LogChunk[] {
+  if (frame.type === "head") return frame.rows;
+  if (frame.type !== "ops") return [];
+  return frame.ops.flatMap((op) => (op.op === "chunk-seal" ? [op.row] : []));
+}
+
+export const endsTurn = (frame: Frame): boolean =>
+  frame.type === "ops" && rowsOf(frame).some((row) => row.type === "system" && row.data.kind === "turn-end");
