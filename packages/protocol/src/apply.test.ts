@@ -324,10 +324,13 @@ describe("heads", () => {
     const outcome = applyHead(announced, childHead, pushed);
     expect(outcome).toMatchObject({ kind: "applied", state: { logId: child, nextLogId: null, version: [1, 0] } });
   });
-  test("[HEAD-5] an older head of another log that nobody announced is not believed: a new one is asked for", () => {
-    const outcome = applyHead(held, head(1, { log: logId("former") }), pushed);
+  test.each([1, 3, 99])("[HEAD-5] one that nobody announced is not believed at n %s: a new one is asked for", (n) => {
+    const outcome = applyHead(held, head(n, { log: logId("former") }), pushed);
     expect(outcome).toMatchObject({ kind: "resub", reason: "other-log" });
     if (outcome.kind === "resub") expect(outcome.state.logId).toBe(log);
+  });
+  test("[HEAD-5] in a later term another log needs no announcement", () => {
+    expect(applyHead(held, head(0, { term: 2, log: logId("child") }), pushed).kind).toBe("applied");
   });
 });
 

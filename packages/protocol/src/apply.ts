@@ -167,11 +167,13 @@ function resub(state: TabState, at: Stamp, reason: ResubReason): ApplyOutcome {
   return { kind: "resub", reason, state: { ...state, seen: laterStamp(state.seen, at) } };
 }
 
-/** Whether a head is newer than the state. One that says the same as the state is taken over again: it may fill a gap. */
+/**
+ * Whether a head is newer than the state. One that says the same as the state is taken over again: it may fill a gap.
+ * Counters of two logs cannot be compared, so within a term only what was asked for or announced leads to another log.
+ */
 function placeHead(state: TabState, head: HeadFrame, answersSub: boolean): "newer" | "stale" | "unexplained" {
   if (head.term !== state.version[0]) return head.term > state.version[0] || answersSub ? "newer" : "stale";
-  if (head.n >= state.version[1]) return "newer";
-  if (head.log === state.logId) return "stale";
+  if (head.log === state.logId) return head.n >= state.version[1] ? "newer" : "stale";
   return answersSub || head.log === state.nextLogId ? "newer" : "unexplained";
 }
 
