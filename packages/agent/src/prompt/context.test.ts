@@ -17,7 +17,7 @@ function operationsOf(place: FakePlace): ContextOperations {
   return {
     system: "linux 6.1 (x64)",
     shell: "/bin/bash",
-    readText: async (path, max) => {
+    readText: async (path, { charsMax: max }) => {
       const text = place.files[path];
       return text === undefined ? null : { text: text.slice(0, max), bytes: text.length, clipped: text.length > max };
     },

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { InstructionFile } from "@varve/protocol";
 import { wellFormedText } from "../text.ts";
-import type { ContextOperations, RepositoryFacts } from "./operations.ts";
+import type { ContextOperations, ReadFence, RepositoryFacts } from "./operations.ts";
 
 /** Characters of one file, and of all together. What is cut is said in the text and on the page. */
 export const fileCharsMax = 32_000;
@@ -14,20 +14,26 @@ export interface Instructions {
   readonly files: readonly InstructionFile[];
 }
 
-/** `$VARVE_HOME/AGENTS.md`, then AGENTS.md, else CLAUDE.md, of each folder from the repository's root down to `cwd`. */
+/**
+ * `$VARVE_HOME/AGENTS.md`, then AGENTS.md, else CLAUDE.md, of each folder from the repository's root down to `cwd`. A folder
+ * may come from anybody: a link in it that leads out of it would put any file of the person's before the model, unasked.
+ */
 export async function readInstructions(
   operations: Pick<ContextOperations, "readText">,
   place: { readonly home: string; readonly cwd: string; readonly repository: RepositoryFacts | null },
 ): Promise<Instructions> {
-  const candidates = [
-    [join(place.home, "AGENTS.md")],
-    ...foldersDown(place.cwd, place.repository).map((folder) => [join(folder, "AGENTS.md"), join(folder, "CLAUDE.md")]),
+  const candidates: readonly Candidate[] = [
+    { paths: [join(place.home, "AGENTS.md")] },
+    ...foldersDown(place.cwd, place.repository).map((folder) => ({
+      paths: [join(folder, "AGENTS.md"), join(folder, "CLAUDE.md")],
+      fence: { inside: folder, never: place.home },
+    })),
   ];
   const blocks: string[] = [];
   const files: InstructionFile[] = [];
   let room = allCharsMax;
-  for (const paths of candidates) {
-    const found = await firstOf(operations, paths, Math.min(room, fileCharsMax));
+  for (const candidate of candidates) {
+    const found = await firstOf(operations, candidate, Math.min(room, fileCharsMax));
     if (found === null || files.some((file) => file.path === found.path)) continue;
     const text = wellFormedText(found.text).trim();
     if (text === "" && !found.clipped) continue;
@@ -39,9 +45,14 @@ export async function readInstructions(
   return { blocks, files };
 }
 
-async function firstOf(operations: Pick<ContextOperations, "readText">, paths: readonly string[], charsMax: number) {
+interface Candidate {
+  readonly paths: readonly string[];
+  readonly fence?: ReadFence;
+}
+
+async function firstOf(operations: Pick<ContextOperations, "readText">, { paths, fence }: Candidate, charsMax: number) {
   for (const path of paths) {
-    const found = await operations.readText(path, charsMax);
+    const found = await operations.readText(path, fence === undefined ? { charsMax } : { charsMax, fence });
     if (found !== null) return { path, ...found };
   }
   return null;

@@ -16,15 +16,18 @@ const git = (cwd: string, ...args: readonly string[]) => execFileSync("git", arg
 test("[CTX-7] a file is read up to its cap, in whole characters and without its byte order mark", async () => {
   await using dir = await folder();
   await writeFile(join(dir.path, "A"), "\uFEFFab😀cd");
-  expect(await operations.readText(join(dir.path, "A"), 100)).toMatchObject({ text: "ab😀cd", clipped: false });
-  expect(await operations.readText(join(dir.path, "A"), 3)).toMatchObject({ text: "ab", clipped: true });
+  expect(await operations.readText(join(dir.path, "A"), { charsMax: 100 })).toMatchObject({
+    text: "ab😀cd",
+    clipped: false,
+  });
+  expect(await operations.readText(join(dir.path, "A"), { charsMax: 3 })).toMatchObject({ text: "ab", clipped: true });
 });
 
 test("[CTX-7] what is not there or is no file is null", async () => {
   await using dir = await folder();
   execFileSync("mkfifo", [join(dir.path, "pipe")]);
-  expect(await operations.readText(join(dir.path, "none"), 10)).toBeNull();
-  expect(await operations.readText(dir.path, 10)).toBeNull();
+  expect(await operations.readText(join(dir.path, "none"), { charsMax: 10 })).toBeNull();
+  expect(await operations.readText(dir.path, { charsMax: 10 })).toBeNull();
   expect(await operations.list(join(dir.path, "none"), 10)).toBeNull();
   expect(await operations.repository(dir.path)).toBeNull();
 });

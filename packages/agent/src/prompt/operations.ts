@@ -1,9 +1,9 @@
 /** Reading of a tab's surroundings, injected. No operation throws; each is bounded in time and size. */
 export interface ContextOperations {
-  /** The text up to `charsMax`; null when there is no such file or it cannot be read. */
+  /** The text up to `charsMax`; null when there is no such file, it cannot be read, or it lies beyond the fence. */
   readText(
     path: string,
-    charsMax: number,
+    options: ReadTextOptions,
   ): Promise<{ readonly text: string; readonly bytes: number; readonly clipped: boolean } | null>;
   /** Names in a directory, folders with a trailing "/", sorted by UTF-16 units; null when it cannot be read. */
   list(path: string, max: number): Promise<{ readonly names: readonly string[]; readonly more: number } | null>;
@@ -12,6 +12,17 @@ export interface ContextOperations {
   /** For the note, such as "linux 6.1.0 (x64)" and "/bin/bash". */
   readonly system: string;
   readonly shell: string;
+}
+
+export interface ReadTextOptions {
+  readonly charsMax: number;
+  readonly fence?: ReadFence;
+}
+
+/** Where a file must really be, once links are followed. */
+export interface ReadFence {
+  readonly inside: string;
+  readonly never: string;
 }
 
 export interface RepositoryFacts {
