@@ -1,7 +1,7 @@
 /** The parts of a server on an open log, put together. Nothing listens and no turn runs yet. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   createModelRegistry,
   createToolBox,
@@ -39,8 +39,16 @@ export interface Parts {
   readonly tools: ToolBox;
   readonly workspace: LiveWorkspace;
   readonly doors: Doors;
-  /** Removes what was made outside the home. */
+  /** The only thing outside the home: a folder for long outputs of tools, which `clean` removes. */
+  readonly spillRoot: string;
   clean(): void;
+}
+
+const spillPrefix = join(tmpdir(), "varve-output-");
+
+/** Removes what a server that was killed left there. Any other path is not touched. */
+export function cleanSpills(path: string): void {
+  if (path.startsWith(spillPrefix) && dirname(path) === tmpdir()) rmSync(path, { recursive: true, force: true });
 }
 
 export async function compose(log: Log, options: StartOptions): Promise<Parts | Fault> {
@@ -65,7 +73,7 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const credentials = await Credentials.load({ log, models, clock, random, keyPath: join(home, "key"), unreadable });
   const makeId = uuidV7Maker(clock.now, random);
   const boot = makeId();
-  const spillRoot = mkdtempSync(join(tmpdir(), "varve-output-"));
+  const spillRoot = mkdtempSync(spillPrefix);
   const operations = nodeOperations({ clock, spillRoot });
   const tools = createToolBox(operations);
   const directories = directoriesOf({ userHome: options.userHome, home });
@@ -105,6 +113,17 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     build,
     boot,
   });
-  const clean = (): void => rmSync(spillRoot, { recursive: true, force: true });
-  return { token, boot, line, codes, gate, operations, tools, workspace, doors, clean };
+  return {
+    token,
+    boot,
+    line,
+    codes,
+    gate,
+    operations,
+    tools,
+    workspace,
+    doors,
+    spillRoot,
+    clean: () => cleanSpills(spillRoot),
+  };
 }

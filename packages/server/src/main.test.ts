@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getuid } from "node:process";
 import { isFault } from "@varve/protocol";
@@ -122,6 +123,20 @@ describe("a start", () => {
     expect(await callerOf(server)({ method: "GET", path: "/api/tabs", headers: asToken(server) })).toMatchObject({
       status: 200,
     });
+  });
+});
+
+describe("after a kill", () => {
+  test("[HTTP-28] what the dead server left outside its home is removed, and nothing else is", async () => {
+    const [left, other] = [mkdtempSync(join(tmpdir(), "varve-output-")), mkdtempSync(join(tmpdir(), "other-"))];
+    const dead = { url: "http://127.0.0.1:9", host: "127.0.0.1", port: 9, pid: 1, boot: "b" };
+    for (const spillRoot of [left, other, `${left}/..`, tmpdir(), "/", ""]) {
+      writeFileSync(join(home, "server.json"), JSON.stringify({ ...dead, spillRoot }));
+      await (await started()).stop();
+    }
+    expect(existsSync(left)).toBe(false);
+    expect(existsSync(other)).toBe(true);
+    rmSync(other, { recursive: true });
   });
 });
 
