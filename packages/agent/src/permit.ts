@@ -1,9 +1,10 @@
 /** Whether a call may run: the rules first, then a person. Applied when the call is about to run, never in the tool block. */
-import type { NewRow, ToolCallData } from "@varve/protocol";
+import type { ToolCallData } from "@varve/protocol";
 import { grantedFrom } from "./permission/granted.ts";
 import type { PreparedCall } from "./tools/tool.ts";
 import type { Turn } from "./turn.ts";
-import { isKind, openQuestion, rowsOfTurn } from "./turn-rows.ts";
+import type { SystemRow } from "./turn-rows.ts";
+import { isKind, rowsOfTurn } from "./turn-rows.ts";
 import { unlessAborted } from "./wait.ts";
 
 export type Permit =
@@ -22,7 +23,7 @@ export interface Asking {
 
 export async function permit(turn: Turn, asking: Asking, prepared: PreparedCall): Promise<Permit> {
   const { owner, ports } = turn;
-  const known = questionOf(turn, asking.call.callId, "permission");
+  const known = askedAbout(turn, asking.call.callId).findLast((row) => isKind(row, "permission"));
   if (known === undefined) {
     const decision = ports.decide(prepared, { ...ports.permission(), granted: grantedFrom(owner.rows()) });
     if (decision.decision === "allow") return allowed;
@@ -51,7 +52,7 @@ export async function askPerson(
 ): Promise<string | null> {
   const { callId } = asking.call;
   const asked =
-    questionOf(turn, callId, "ask") ??
+    askedAbout(turn, callId).find(({ data }) => "question" in data && data.question === question.text) ??
     turn.rows.system(
       { turnId: turn.turnId, step: asking.step },
       {
@@ -68,8 +69,12 @@ export async function askPerson(
   return answer.data.state === "answered" ? answer.data.answer : null;
 }
 
-/** A question that was asked before a restart is the same question now: it keeps its id. */
-function questionOf(turn: Turn, callId: string, kind: "permission" | "ask"): NewRow | undefined {
-  const open = openQuestion(rowsOfTurn(turn.owner.rows(), turn.turnId), callId);
-  return open !== undefined && isKind(open, kind) ? open : undefined;
+/**
+ * What was asked about a call that has no result. Asked before a restart, it is the same question now and keeps its id; it may
+ * have its answer already, when that came before the call got so far again.
+ */
+function askedAbout(turn: Turn, callId: string): readonly (SystemRow<"permission"> | SystemRow<"ask">)[] {
+  const rows = rowsOfTurn(turn.owner.rows(), turn.turnId);
+  const questions = rows.flatMap((row) => (isKind(row, "permission") || isKind(row, "ask") ? [row] : []));
+  return questions.filter(({ data }) => data.callId === callId && data.state === "asked");
 }

@@ -42,6 +42,19 @@ export function unansweredCalls(turn: readonly StoredRow[]): readonly StepCall[]
   );
 }
 
+/** Whether a call of the turn has no result yet. */
+export const owesResult = (rows: readonly StoredRow[], turnId: TurnId, callId: string): boolean =>
+  unansweredCalls(rowsOfTurn(rows, turnId)).some(({ call }) => call.callId === callId);
+
+/** What the turn waits for: the open question of each call that has no result yet. */
+export function openQuestions(
+  rows: readonly StoredRow[],
+  turnId: TurnId,
+): readonly (SystemRow<"permission"> | SystemRow<"ask">)[] {
+  const turn = rowsOfTurn(rows, turnId);
+  return unansweredCalls(turn).flatMap(({ call }) => openQuestion(turn, call.callId) ?? []);
+}
+
 /** The question about a call that a person has not answered yet. */
 export function openQuestion(
   turn: readonly StoredRow[],

@@ -24,7 +24,7 @@ import {
   type TurnId,
 } from "@varve/protocol";
 import { answeredRow } from "./answer.ts";
-import { positionBefore } from "./queue-position.ts";
+import { positionsWith } from "./queue-position.ts";
 import { holding, queuedOf, type TabCore } from "./tab-core.ts";
 import { titleOf } from "./title.ts";
 import { noOpenTurn, TurnRun } from "./turn-run.ts";
@@ -109,17 +109,25 @@ export class TabActor {
       const current = this.core.feed.queued(id);
       if (current === undefined) return notWaiting(id);
       if (patch.state === "queued" && this.core.tab.trashedAt !== null) return trashed();
-      if (patch.text !== undefined && patch.text.length > limits.messageCharsMax) return tooLarge();
-      const change: Extract<InboxWrite, { write: "change" }> = {
+      const wrong = patch.text === undefined ? null : refuse({ ...current.data, text: patch.text });
+      if (wrong !== null) return wrong;
+      const queue = this.core.feed.queue();
+      const positions = patch.before === undefined ? null : positionsWith(queue, id, patch.before);
+      const position = positions?.get(id);
+      const change: InboxWrite = {
         write: "change",
         id,
         version: patch.version,
         ...(patch.text !== undefined && { data: { ...current.data, text: patch.text } }),
         ...(patch.delivery !== undefined && { delivery: patch.delivery }),
         ...(patch.state !== undefined && { state: patch.state }),
-        ...(patch.before !== undefined && { position: positionBefore(this.core.feed.queue(), id, patch.before) }),
+        ...(position !== undefined && { position }),
       };
-      const outcome = await this.core.commit({ rows: [], inbox: [change] });
+      const moved = queue.flatMap((other): readonly InboxWrite[] => {
+        const place = other.id === id ? undefined : positions?.get(other.id);
+        return place === undefined ? [] : [{ write: "change", id: other.id, version: other.version, position: place }];
+      });
+      const outcome = await this.core.commit({ rows: [], inbox: [change, ...moved] });
       if (outcome.kind !== "committed") return withCurrent(outcome, current);
       const record = outcome.inbox[0];
       if (record === undefined) return notWaiting(id);
@@ -140,8 +148,8 @@ export class TabActor {
     return this.core.mailbox.run(() => {
       const turn = this.#turn;
       if (turn === null || (body.turnId !== undefined && body.turnId !== turn.turnId)) return { stopped: false };
-      if (body.callId === undefined) turn.stop("stopped");
-      else turn.stopCall(body.callId);
+      if (body.callId !== undefined) return { stopped: turn.stopCall(body.callId) };
+      turn.stop("stopped");
       return { stopped: true };
     });
   }
@@ -154,7 +162,7 @@ export class TabActor {
       const row = answeredRow(rows, body, place);
       if (isFault(row)) return row;
       const turn = this.#turn;
-      if (turn?.question(body.askId) === undefined) return noOpenTurn();
+      if (turn === null || !turn.waitsFor(body.askId)) return noOpenTurn();
       const outcome = await this.core.commit({ rows: [row] });
       if (outcome.kind !== "committed") return outcomeFault(outcome);
       const sealed = outcome.rows[0];

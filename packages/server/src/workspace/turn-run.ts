@@ -4,7 +4,7 @@
  * Faults of the disk never reach the loop: what it wants sealed stays in memory, the tab shows the fault, and writing is
  * tried again until there is room or the server stops. Between two tries the mailbox is free, so that the tab answers.
  */
-import { afterTurn, OwnerGone, steersToDrain, type TurnOwner, userRow } from "@varve/agent";
+import { afterTurn, OwnerGone, openQuestions, owesResult, steersToDrain, type TurnOwner, userRow } from "@varve/agent";
 import type { Batch, CommitOutcome, InboxWrite } from "@varve/log";
 import {
   assert,
@@ -25,10 +25,7 @@ import { holding, type TabCore } from "./tab-core.ts";
 const writeRetryMs = 250;
 const writeRetryMaxMs = 5_000;
 
-interface OpenQuestion {
-  readonly wait: Wait;
-  readonly answered: (row: StoredRow | null) => void;
-}
+type Answered = (row: StoredRow | null) => void;
 
 export interface TurnRunPorts {
   readonly core: TabCore;
@@ -43,7 +40,8 @@ export class TurnRun implements TurnOwner {
   readonly #ended: TurnRunPorts["ended"];
   readonly #cancel = new AbortController();
   readonly #calls = new Map<string, AbortController>();
-  readonly #questions = new Map<ChunkId, OpenQuestion>();
+  /** The calls that wait for an answer now. Which questions are open the rows say: after a restart they are there first. */
+  readonly #asking = new Map<ChunkId, Answered>();
   /** Aborts when the server stops waiting for the disk. */
   readonly #giveUp = new AbortController();
   #step = 0;
@@ -72,8 +70,12 @@ export class TurnRun implements TurnOwner {
     this.#cancel.abort(reason);
   }
 
-  stopCall(callId: string): void {
+  /** Inside the mailbox. False: the turn has no such call that is still to be answered. */
+  stopCall(callId: string): boolean {
+    if (!owesResult(this.rows(), this.turnId, callId)) return false;
     this.#callControl(callId).abort("stopped");
+    this.#showWaits();
+    return true;
   }
 
   /** The server is closing: waiting for the disk ends, the loop gets `OwnerGone`. */
@@ -81,16 +83,17 @@ export class TurnRun implements TurnOwner {
     this.#giveUp.abort();
   }
 
-  question(askId: ChunkId): Wait | undefined {
-    return this.#questions.get(askId)?.wait;
+  /** Inside the mailbox: whether an answer to this question is still wanted. */
+  waitsFor(askId: ChunkId): boolean {
+    return this.#waits().some((wait) => wait.askId === askId);
   }
 
-  /** Inside the mailbox, after the answer was sealed. */
+  /** Inside the mailbox, after the answer was sealed. A call that does not ask yet will find it in the rows. */
   answered(row: StoredRow, askId: ChunkId): void {
-    const question = this.#questions.get(askId);
-    this.#questions.delete(askId);
+    const answered = this.#asking.get(askId);
+    this.#asking.delete(askId);
     this.#showWaits();
-    question?.answered(row);
+    answered?.(row);
   }
 
   rows(): readonly StoredRow[] {
@@ -201,7 +204,7 @@ export class TurnRun implements TurnOwner {
   #registered(wait: Wait, over: AbortSignal): Promise<StoredRow | null> {
     return new Promise((resolve) => {
       const stopped = (): void => {
-        this.#questions.delete(wait.askId);
+        this.#asking.delete(wait.askId);
         this.#showWaits();
         resolve(null);
       };
@@ -210,7 +213,7 @@ export class TurnRun implements TurnOwner {
         over.removeEventListener("abort", stopped);
         resolve(row);
       };
-      this.#questions.set(wait.askId, { wait, answered });
+      this.#asking.set(wait.askId, answered);
       this.#showWaits();
     });
   }
@@ -220,8 +223,14 @@ export class TurnRun implements TurnOwner {
   }
 
   #shown(): Pick<TabStatus, "state" | "turnId" | "step" | "waits"> {
-    const waits = [...this.#questions.values()].map((question) => question.wait);
+    const waits = [...this.#waits()];
     return { state: waits.length > 0 ? "waiting" : "running", turnId: this.turnId, step: this.#step, waits };
+  }
+
+  #waits(): readonly Wait[] {
+    if (this.stopping) return [];
+    const open = openQuestions(this.rows(), this.turnId).map(waitOf);
+    return open.filter(({ callId }) => this.#calls.get(callId)?.signal.aborted !== true);
   }
 
   /** A row that breaks the first-result rule is left out; the others are sealed all the same. */

@@ -38,6 +38,8 @@ export interface Rig extends AsyncDisposable {
   readonly tab: TabId;
   /** What the tools named `work` were asked to do and have not ended: by call id. */
   readonly works: Map<string, { readonly run: ToolRun; readonly end: (text: string) => void }>;
+  /** While it is not null, a call of `work` or `ask` does not get past its preparation. */
+  readonly preparing: { until: Promise<void> | null };
   /** Another server on the same log, as after a crash of this one. */
   restarted(options?: { readonly log?: Log }): Promise<Rig>;
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>;
@@ -57,11 +59,18 @@ interface Shared {
   readonly provider: FakeProvider;
   readonly log: Log;
   readonly boots: { count: number };
+  readonly preparing: Rig["preparing"];
 }
 
 export async function makeRig(options: RigOptions = {}): Promise<Rig> {
   const provider = await createFakeProvider({ script: options.script ?? [] });
-  const shared: Shared = { clock: createFakeClock(), provider, log: options.log ?? memoryLog(), boots: { count: 0 } };
+  const shared: Shared = {
+    clock: createFakeClock(),
+    provider,
+    log: options.log ?? memoryLog(),
+    boots: { count: 0 },
+    preparing: { until: null },
+  };
   const rig = await startOn(shared, options);
   const made = await rig.workspace.create({
     cwd: "/work",
@@ -93,6 +102,7 @@ async function startOn(shared: Shared, options: RigOptions): Promise<Rig> {
     log,
     workspace,
     works,
+    preparing: shared.preparing,
     // Without a tab the rig is only ever used by `makeRig`, which makes one.
     tab: tab ?? ("none" as TabId),
     until,
@@ -126,7 +136,7 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
     ids: createFakeIds(`b${boots.count}`),
     random: () => 0.5,
     models: createModelRegistry({ env, clock, fetch: globalThis.fetch, demoDelayMs: 0 }),
-    tools: workTools(works),
+    tools: workTools(works, shared.preparing),
     context: {
       readText: async () => null,
       list: async () => null,
@@ -154,35 +164,41 @@ const decideForTests: Decide = (call, { mode, granted }) =>
     : { decision: "ask" };
 
 /** `work` runs until the test ends it or it is stopped; `ask` asks the person. */
-function workTools(works: Rig["works"]): ToolBox {
+function workTools(works: Rig["works"], preparing: Rig["preparing"]): ToolBox {
   const work: Tool = {
     definition: { name: "work", description: "Works.", inputSchema: { type: "object", properties: {} } },
-    prepare: async (args) => ({
-      effect: "run",
-      subject: { tool: "work", key: JSON.stringify(args), command: "work" },
-      lock: null,
-      run: (run) =>
-        new Promise((resolve) => {
-          const end = (text: string): void => {
-            works.delete(run.callId);
-            resolve({ text, isError: run.signal.aborted });
-          };
-          works.set(run.callId, { run, end });
-          run.signal.addEventListener("abort", () => end("stopped"), { once: true });
-        }),
-    }),
+    prepare: async (args) => {
+      await preparing.until;
+      return {
+        effect: "run",
+        subject: { tool: "work", key: JSON.stringify(args), command: "work" },
+        lock: null,
+        run: (run) =>
+          new Promise((resolve) => {
+            const end = (text: string): void => {
+              works.delete(run.callId);
+              resolve({ text, isError: run.signal.aborted });
+            };
+            works.set(run.callId, { run, end });
+            run.signal.addEventListener("abort", () => end("stopped"), { once: true });
+          }),
+      };
+    },
   };
   const ask: Tool = {
     definition: { name: "ask", description: "Asks.", inputSchema: { type: "object", properties: {} } },
-    prepare: async () => ({
-      effect: "ask",
-      subject: { tool: "ask", key: "" },
-      lock: null,
-      run: async (run) => {
-        const answer = await run.ask("Which one?", ["a", "b"]);
-        return { text: answer ?? "nobody answered", isError: answer === null };
-      },
-    }),
+    prepare: async () => {
+      await preparing.until;
+      return {
+        effect: "ask",
+        subject: { tool: "ask", key: "" },
+        lock: null,
+        run: async (run) => {
+          const answer = await run.ask("Which one?", ["a", "b"]);
+          return { text: answer ?? "nobody answered", isError: answer === null };
+        },
+      };
+    },
   };
   const tools = new Map([ask, work].map((tool) => [tool.definition.name, tool]));
   return {
