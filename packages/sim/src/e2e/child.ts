@@ -1,12 +1,20 @@
 /** `node bin/varve.mjs` of this checkout as a process of its own: the real product, as a person starts it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { within } from "./within.ts";
 
-const root = new URL("../../../../", import.meta.url);
-const program = fileURLToPath(new URL("bin/varve.mjs", root));
+const root = checkout(dirname(fileURLToPath(import.meta.url)));
+const program = join(root, "bin/varve.mjs");
 const parts = ["dist/server/main.mjs", "dist/web/index.html"];
+
+/** The checkout that this file, or the bundle that holds it, lies in. */
+function checkout(dir: string): string {
+  if (existsSync(join(dir, "bin/varve.mjs"))) return dir;
+  if (dirname(dir) === dir) throw new Error("not inside a checkout of Varve");
+  return checkout(dirname(dir));
+}
 
 export interface Exit {
   readonly code: number | null;
@@ -33,7 +41,7 @@ export interface ChildOptions {
 }
 
 export function startChild({ args, env, cwd, input }: ChildOptions): Child {
-  const missing = parts.filter((part) => !existsSync(new URL(part, root)));
+  const missing = parts.filter((part) => !existsSync(join(root, part)));
   if (missing.length > 0) throw new Error(`${missing.join(" and ")} not built: run \`npm run build\` in the checkout.`);
   const { PATH = "", TZ = "UTC", LANG = "C.UTF-8" } = process.env;
   const child = spawn(process.execPath, [program, ...args], {

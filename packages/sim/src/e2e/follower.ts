@@ -53,11 +53,15 @@ export class Follower implements Disposable {
   }
 
   /** The message is in the log, and so is the end of its turn. */
-  untilAnswered(id: ChunkId): Promise<void> {
-    return this.until(`the turn of ${id} ends`, ({ sealed, status }) => {
-      const turn = sealed.get(id)?.row.turnId;
-      return turn !== undefined && status.turnId === null && this.rows().some((row) => endsTurn(row, turn));
-    });
+  untilAnswered(id: ChunkId, ms?: number): Promise<void> {
+    return this.until(
+      `the turn of ${id} ends`,
+      ({ sealed, status }) => {
+        const turn = sealed.get(id)?.row.turnId;
+        return turn !== undefined && status.turnId === null && this.rows().some((row) => endsTurn(row, turn));
+      },
+      ms,
+    );
   }
 
   /** The stream has ended, as it does when the server is killed. */
