@@ -41,6 +41,8 @@ export interface PendingMessage {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly delivery: Delivery;
+  /** With delivery `stop`: the turn that was shown when it was written. */
+  readonly turnId?: TurnId;
   readonly at: number;
   /** `waiting`: no connection; `sent`: on its way; `refused`: the server said no, the text is kept. */
   readonly state: "waiting" | "sent" | "refused";
@@ -165,6 +167,7 @@ export interface StoredOutboxEntry {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly delivery: Delivery;
+  readonly turnId?: TurnId;
   readonly at: number;
   /** Set once the server has accepted it: kept 24 h for "send again" after a restore. */
   readonly sealedAt?: number;

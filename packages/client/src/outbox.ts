@@ -6,7 +6,7 @@
  * same id, which the server takes once. What was accepted is kept for a day, because a server whose database was
  * restored from a backup may have forgotten it: then it is `lost`, and the person may send it again.
  */
-import type { Attachment, ChunkId, Delivery, ErrorBody, HeadFrame, LogId, TabId } from "@varve/protocol";
+import type { Attachment, ChunkId, Delivery, ErrorBody, HeadFrame, LogId, TabId, TurnId } from "@varve/protocol";
 import type { OutboxStore, PendingMessage, StoredOutboxEntry } from "./client.ts";
 
 /** Messages of one tab under way at once; one more is refused at once with `queue-full`, its text kept on screen. */
@@ -44,6 +44,8 @@ export interface NewMessage {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly delivery: Delivery;
+  /** With delivery `stop`: the turn that is meant. */
+  readonly turnId?: TurnId;
   readonly at: number;
 }
 
@@ -214,11 +216,12 @@ const pendingOf = (entry: StoredOutboxEntry): PendingMessage => ({ ...messageOf(
 
 const storedOf = (tabId: TabId, message: NewMessage): StoredOutboxEntry => ({ tabId, ...messageOf(message) });
 
-const messageOf = ({ id, text, attachments, delivery, at }: NewMessage): NewMessage => ({
+const messageOf = ({ id, text, attachments, delivery, turnId, at }: NewMessage): NewMessage => ({
   id,
   text,
   attachments,
   delivery,
+  ...(turnId !== undefined && { turnId }),
   at,
 });
 

@@ -25,7 +25,7 @@ export function subCommand(
     tab: view.tabId,
     have: haveOf(view),
     ...(Object.keys(open).length === 0 ? {} : { open }),
-    want: view.attached ? limits.pageRowsDefault : 1,
+    want: view.attached ? limits.pageRowsDefault : 0,
     focus: options.focus,
   };
 }

@@ -259,9 +259,10 @@ export class TabSync {
   #sendOutbox(): void {
     for (const entry of this.#view.outbox.pending) {
       if (entry.state !== "waiting") continue;
-      const { id, text, delivery, attachments } = entry;
+      const { id, text, delivery, turnId, attachments } = entry;
+      const meant = turnId === undefined ? {} : { turnId };
       const sent = this.#wire.request(
-        (re) => ({ type: "send", re, tab: this.tabId, id, text, delivery, attachments: [...attachments] }),
+        (re) => ({ type: "send", re, tab: this.tabId, id, text, delivery, ...meant, attachments: [...attachments] }),
         (reply) => this.#sendAnswered(id, reply),
       );
       if (sent === null) return;
@@ -306,11 +307,14 @@ export class TabSync {
 
   #send(message: Parameters<TabHandle["send"]>[0]): ChunkId {
     const id = this.#wire.newId();
+    const { turnId } = this.#view.state.status;
     const entry = {
       id,
       text: message.text,
       attachments: message.attachments ?? [],
       delivery: message.delivery ?? ("steer" as const),
+      // Sent late, after a time without a connection, it must not stop a turn that nobody had seen when it was written.
+      ...(message.delivery === "stop" && turnId !== null && { turnId }),
       at: this.#wire.clock.now(),
     };
     const step = addMessage(this.#view.outbox, this.tabId, entry);

@@ -112,7 +112,8 @@ export class Owner {
     const held = have === null ? undefined : this.rows[have.seq - 1];
     const valid = have !== null && have.log === this.log && (have.seq === 0 || held?.term === have.term);
     const from = valid ? have.seq : 0;
-    const rows = this.tail - from <= want && valid ? this.rows.slice(from) : this.rows.slice(-want);
+    const follows = valid && (this.tail - from <= want || want === 0);
+    const rows = follows ? this.rows.slice(want === 0 ? this.tail : from) : this.rows.slice(-(want || 100));
     const open = [...this.open.values()].map(({ block, text }): OpenBlock => {
       const offset = Math.min(asked.open?.[block.id] ?? 0, text.length);
       return { ...block, offset, text: text.slice(offset) };
