@@ -1,7 +1,7 @@
 /** The parts of a server on an open log, put together. Nothing listens and no turn runs yet. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { networkInterfaces, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
 import {
   createModelRegistry,
   createToolBox,
@@ -39,16 +39,13 @@ export interface Parts {
   readonly tools: ToolBox;
   readonly workspace: LiveWorkspace;
   readonly doors: Doors;
-  /** The only thing outside the home: a folder for long outputs of tools, which `clean` removes. */
-  readonly spillRoot: string;
-  clean(): void;
 }
 
-const spillPrefix = join(tmpdir(), "varve-output-");
-
-/** Removes what a server that was killed left there. Any other path is not touched. */
-export function cleanSpills(path: string): void {
-  if (path.startsWith(spillPrefix) && dirname(path) === tmpdir()) rmSync(path, { recursive: true, force: true });
+/** Long outputs of tools, by tab: they outlive a restart, as the rows that name them do. */
+function outputFolder(home: string): string {
+  const folder = join(home, "output");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
 }
 
 export async function compose(log: Log, options: StartOptions): Promise<Parts | Fault> {
@@ -73,8 +70,7 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const credentials = await Credentials.load({ log, models, clock, random, keyPath: join(home, "key"), unreadable });
   const makeId = uuidV7Maker(clock.now, random);
   const boot = makeId();
-  const spillRoot = mkdtempSync(spillPrefix);
-  const operations = nodeOperations({ clock, spillRoot });
+  const operations = nodeOperations({ clock, spillRoot: outputFolder(home) });
   const tools = createToolBox(operations);
   const directories = directoriesOf({ userHome: options.userHome, home });
   const workspace = await createWorkspace({
@@ -123,7 +119,5 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     tools,
     workspace,
     doors,
-    spillRoot,
-    clean: () => cleanSpills(spillRoot),
   };
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -126,17 +126,16 @@ describe("a start", () => {
   });
 });
 
-describe("after a kill", () => {
-  test("[HTTP-28] what the dead server left outside its home is removed, and nothing else is", async () => {
-    const [left, other] = [mkdtempSync(join(tmpdir(), "varve-output-")), mkdtempSync(join(tmpdir(), "other-"))];
-    const dead = { url: "http://127.0.0.1:9", host: "127.0.0.1", port: 9, pid: 1, boot: "b" };
-    for (const spillRoot of [left, other, `${left}/..`, tmpdir(), "/", ""]) {
-      writeFileSync(join(home, "server.json"), JSON.stringify({ ...dead, spillRoot }));
-      await (await started()).stop();
-    }
-    expect(existsSync(left)).toBe(false);
-    expect(existsSync(other)).toBe(true);
-    rmSync(other, { recursive: true });
+describe("what a server keeps", () => {
+  test("[HTTP-29] lies in its home, and long outputs of tools are still there after a restart", async () => {
+    const before = readdirSync(tmpdir());
+    await (await started()).stop();
+    writeFileSync(join(home, "output", "kept.txt"), "long");
+    await (await started()).stop();
+    expect(readFileSync(join(home, "output", "kept.txt"), "utf8")).toBe("long");
+    expect(readdirSync(tmpdir()).filter((name) => !before.includes(name) && name.startsWith("varve-output"))).toEqual(
+      [],
+    );
   });
 });
 

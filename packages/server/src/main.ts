@@ -2,7 +2,7 @@
 import { endOrphans } from "@varve/agent";
 import { isHomeHeld, type Log, openSqliteLog } from "@varve/log";
 import { type Fault, isFault } from "@varve/protocol";
-import { cleanSpills, compose, type Parts } from "./compose.ts";
+import { compose, type Parts } from "./compose.ts";
 import { addressOf, bindProblem, listenOn } from "./listen-address.ts";
 import type { LogLine } from "./log-line.ts";
 import { type RunningFile, readRunning, removeRunning, writeRunning } from "./running-file.ts";
@@ -57,18 +57,14 @@ export async function startServer(options: StartOptions): Promise<RunningServer 
     return parts;
   }
   // A file that is still there tells that the last server was killed: what its tools left running ends first.
-  if (before !== null) {
-    await endOrphans(parts.operations, home);
-    cleanSpills(before.spillRoot);
-  }
+  if (before !== null) await endOrphans(parts.operations, home);
   const port = await listenOn(parts.doors.server, options.host, options.port);
   if (isFault(port)) {
     await endParts(parts, log);
     return port;
   }
   const url = addressOf(options.host, port);
-  const { boot, spillRoot } = parts;
-  await writeRunning(home, { url, host: options.host, port, pid: options.pid, boot, spillRoot });
+  await writeRunning(home, { url, host: options.host, port, pid: options.pid, boot: parts.boot });
   return running(parts, log, { home, url, port });
 }
 
@@ -109,11 +105,10 @@ async function settle({ workspace, line }: Parts, log: Log): Promise<void> {
   if (damage !== null) line("error", "log-check", { ...damage });
 }
 
-async function endParts({ workspace, doors, tools, clean }: Parts, log: Log): Promise<void> {
+async function endParts({ workspace, doors, tools }: Parts, log: Log): Promise<void> {
   await workspace.close(graceMs);
   await doors.close();
   await tools.close();
-  clean();
   await log.close();
 }
 

@@ -158,7 +158,7 @@ describe("the server's log", () => {
 describe("server.json", () => {
   test("[HTTP-23] says where the server of a home answers; what is half written counts as absent", async () => {
     expect(await readRunning(root)).toBeNull();
-    const running = { url: "http://127.0.0.1:1", host: "127.0.0.1", port: 1, pid: 2, boot: "b", spillRoot: "/tmp/s" };
+    const running = { url: "http://127.0.0.1:1", host: "127.0.0.1", port: 1, pid: 2, boot: "b" };
     await writeRunning(root, running);
     expect(await readRunning(root)).toEqual(running);
     for (const text of ["", '{"url":', "[]", '{"url":"x"}']) {

@@ -9,8 +9,6 @@ export interface RunningFile {
   readonly port: number;
   readonly pid: number;
   readonly boot: string;
-  /** Its folder for long outputs of tools, which whoever finds it dead removes. */
-  readonly spillRoot: string;
 }
 
 const pathIn = (home: string): string => join(home, "server.json");
@@ -37,11 +35,5 @@ export const removeRunning = (home: string): Promise<void> => rm(pathIn(home), {
 function isRunningFile(value: unknown): value is RunningFile {
   if (typeof value !== "object" || value === null) return false;
   const has = (name: string, type: string): boolean => typeof Reflect.get(value, name) === type;
-  return (
-    has("url", "string") &&
-    has("host", "string") &&
-    has("port", "number") &&
-    has("pid", "number") &&
-    has("spillRoot", "string")
-  );
+  return has("url", "string") && has("host", "string") && has("port", "number") && has("pid", "number");
 }

@@ -83,7 +83,6 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
       await parts.workspace.close(1);
       await parts.doors.close();
       await parts.tools.close();
-      parts.clean();
       await provider.close();
       for (const folder of [home, project]) rmSync(folder, { recursive: true, force: true });
     },
