@@ -118,6 +118,18 @@ describe("stop", () => {
     expect(wordsOf(tab.rows).filter((word) => word.includes("time limit"))).toHaveLength(2);
   });
 
+  test("[LOOP-8] the end of the server ends the turn as a restart, and a notice says why", async () => {
+    const { tab } = await world([three]);
+    await tab.send("go");
+    await tab.until(() => tab.rows.some((row) => row.type === "tool_result"));
+    tab.stop("restart");
+    await tab.idle();
+    const [notice, end] = tab.rows.slice(-2);
+    expect(notice?.data).toMatchObject({ kind: "notice", code: "restarted" });
+    expect(end?.data).toMatchObject({ kind: "turn-end", reason: "restart" });
+    expect(wordsOf(tab.rows).filter((word) => word.includes("shut down"))).not.toHaveLength(0);
+  });
+
   test("[LOOP-8] a tool that does not end when stopped is not waited for without limit", async () => {
     const { tab, clock } = await world([[call("A", "deaf", {}), finish("tool-calls")], fine]);
     await tab.send("go");

@@ -45,7 +45,7 @@ export interface TurnOwner {
    * the same transaction.
    */
   endTurn(reason: TurnEndReason, rows: readonly NewRow[]): Promise<void>;
-  /** Aborts when the turn is stopped (reason "stopped") or its deadline comes ("deadline"). */
+  /** Aborts when the turn is stopped (reason "stopped"), its deadline comes ("deadline"), or the server ends ("restart"). */
   readonly cancel: AbortSignal;
   /** Aborts when this one call is stopped. */
   cancelOf(callId: string): AbortSignal;

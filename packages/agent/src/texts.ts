@@ -3,6 +3,7 @@
 export const resultTexts = {
   stopped: "stopped by user",
   deadline: "stopped: the time limit of this turn was reached",
+  closed: "stopped: the server was shut down",
   restarted: "server restarted; the command may have run",
   neverRun: "not run: the answer that asked for this call broke off",
   invalidArguments:
@@ -13,5 +14,11 @@ export const resultTexts = {
 /** Sealed as a visible user row when an answer was cut by the provider's length limit. */
 export const continueText = "continue";
 
-export const stoppedResult = (reason: unknown): string =>
-  reason === "deadline" ? resultTexts.deadline : resultTexts.stopped;
+/** What a person reads when the server ended in mid-turn. */
+export const closedText =
+  "The server was shut down while this turn ran, so the turn was ended here. Send a message to go on.";
+
+export function stoppedResult(reason: unknown): string {
+  if (reason === "deadline") return resultTexts.deadline;
+  return reason === "restart" ? resultTexts.closed : resultTexts.stopped;
+}

@@ -9,7 +9,7 @@ import type { TurnOwner } from "./owner.ts";
 import type { TurnPorts } from "./ports.ts";
 import type { Slots } from "./slots.ts";
 import { createSlots } from "./slots.ts";
-import { stoppedResult } from "./texts.ts";
+import { closedText, stoppedResult } from "./texts.ts";
 import { rowsOfTurn, unansweredCalls } from "./turn-rows.ts";
 
 export interface Turn {
@@ -52,8 +52,8 @@ export function newTurn(ports: TurnPorts, owner: TurnOwner, turnId: TurnId): Tur
   };
 }
 
-export const endReason = (cancel: AbortSignal): TurnEndReason =>
-  cancel.reason === "deadline" ? "deadline" : "stopped";
+export const endReason = ({ reason }: AbortSignal): TurnEndReason =>
+  reason === "deadline" || reason === "restart" ? reason : "stopped";
 
 /** Error results for the calls that have none: a turn never ends with a call unanswered. */
 export function closingResults(turn: Turn, text: string, extra: readonly NewRow[] = []): readonly NewRow[] {
@@ -67,7 +67,15 @@ export function closingResults(turn: Turn, text: string, extra: readonly NewRow[
 /** Ends a stopped turn; `cut` are rows of the step that the stop has cut. */
 export async function endStopped(turn: Turn, cut: readonly NewRow[] = []): Promise<void> {
   const { cancel } = turn.owner;
-  await turn.owner.endTurn(endReason(cancel), [...cut, ...closingResults(turn, stoppedResult(cancel.reason), cut)]);
+  const reason = endReason(cancel);
+  const results = closingResults(turn, stoppedResult(cancel.reason), cut);
+  await turn.owner.endTurn(reason, [...cut, ...results, ...(reason === "restart" ? [closedNotice(turn)] : [])]);
+}
+
+function closedNotice(turn: Turn): NewRow {
+  const step = Math.max(0, ...rowsOfTurn(turn.owner.rows(), turn.turnId).map((row) => row.step));
+  const data = { kind: "notice", level: "warning", code: "restarted", text: closedText } as const;
+  return turn.rows.system({ turnId: turn.turnId, step }, data);
 }
 
 /** Ends a turn that cannot go on; `before` are rows that belong in front of the error. */

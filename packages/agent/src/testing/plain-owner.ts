@@ -129,7 +129,7 @@ export class PlainTab {
     return id;
   }
 
-  stop(reason: "stopped" | "deadline" = "stopped"): void {
+  stop(reason: "stopped" | "deadline" | "restart" = "stopped"): void {
     this.#cancel.abort(reason);
     for (const settle of this.#questions.values()) settle(null);
     this.#questions.clear();

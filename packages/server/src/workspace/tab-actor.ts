@@ -188,22 +188,39 @@ export class TabActor {
     return outcome;
   }
 
-  /** No new turn begins. Turns that run are stopped when `graceMs` are over. */
+  /**
+   * No new turn begins. One that runs ends at its next step boundary, or is stopped when `graceMs` are over; one that waits
+   * for a person stays open.
+   */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    const turn = this.#turn;
-    if (turn !== null) {
-      const timer = this.core.ports.clock.setTimer(graceMs, () => turn.stop("stopped"));
-      const last = this.core.ports.clock.setTimer(graceMs * 2, () => turn.abandon());
-      if (this.core.feed.status.state === "waiting") turn.abandon();
-      else await turn.finished;
-      timer.cancel();
-      last.cancel();
-    }
+    // Behind whatever is being done: a message that was taken already has begun its turn then.
+    const turn = await this.core.mailbox.run(() => this.#turn);
+    if (turn !== null) await this.#ended(turn, graceMs);
     this.#restTimer?.cancel();
     this.#retry?.cancel();
     this.#deadline?.cancel();
     this.core.journal.flush();
+  }
+
+  async #ended(turn: TurnRun, graceMs: number): Promise<void> {
+    const { clock } = this.core.ports;
+    const waits = (): boolean => this.core.feed.status.state === "waiting";
+    turn.endSoon();
+    const left = new Promise<void>((resolve) => {
+      const leave = (): void => {
+        turn.abandon();
+        resolve();
+      };
+      if (waits()) return leave();
+      const grace = clock.setTimer(graceMs, () => (waits() ? leave() : turn.stop("restart")));
+      const last = clock.setTimer(graceMs * 2, () => turn.abandon());
+      void turn.finished.then(() => {
+        grace.cancel();
+        last.cancel();
+      });
+    });
+    await Promise.race([turn.finished, left]);
   }
 
   async #sendNow(id: ChunkId, data: TextData, by: string): Promise<Sent | Fault> {

@@ -45,6 +45,7 @@ export class TurnRun implements TurnOwner {
   /** Aborts when the server stops waiting for the disk. */
   readonly #giveUp = new AbortController();
   #step = 0;
+  #endsSoon = false;
   #over = false;
   /** Settles when the loop has returned. Set by whoever started it. */
   finished: Promise<void> = Promise.resolve();
@@ -66,8 +67,14 @@ export class TurnRun implements TurnOwner {
     return this.#step;
   }
 
-  stop(reason: "stopped" | "deadline"): void {
+  stop(reason: "stopped" | "deadline" | "restart"): void {
     this.#cancel.abort(reason);
+  }
+
+  /** The server is about to end: the turn ends at its next step boundary, and at once when it only waits to try again. */
+  endSoon(): void {
+    this.#endsSoon = true;
+    if (this.#core.feed.status.retry !== undefined) this.stop("restart");
   }
 
   /** Inside the mailbox. False: the turn has no such call that is still to be answered. */
@@ -120,6 +127,7 @@ export class TurnRun implements TurnOwner {
   progress(step: number, retry?: TabStatus["retry"]): void {
     this.#step = step;
     this.#core.status({ ...this.#shown(), retry });
+    if (this.#endsSoon && retry !== undefined) this.stop("restart");
   }
 
   cancelOf(callId: string): AbortSignal {
@@ -141,6 +149,10 @@ export class TurnRun implements TurnOwner {
 
   async drainSteers(turnId: TurnId, step: number): Promise<number> {
     let drained = 0;
+    if (this.#endsSoon) {
+      this.stop("restart");
+      return drained;
+    }
     await this.#write(async () => {
       const steers = steersToDrain(this.#core.feed.queue());
       drained = steers.length;

@@ -97,6 +97,7 @@ export class LiveWorkspace implements Workspace {
   readonly #unfinished: Set<TabId>;
   readonly #feed: WorkspaceFeed;
   readonly #subscriptions = new Set<TabSubscription>();
+  #closing = false;
   #recovered = 0;
   #broken = 0;
 
@@ -341,6 +342,8 @@ export class LiveWorkspace implements Workspace {
   });
 
   async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    await Promise.all(this.#opening.values());
     await Promise.all([...this.#actors.values()].map((actor) => actor.close(graceMs)));
     for (const subscription of this.#subscriptions) subscription.close();
     this.#feed.close();
@@ -405,6 +408,7 @@ export class LiveWorkspace implements Workspace {
     const known = this.#actors.get(tab);
     if (known !== undefined) return known;
     if (!this.#entries.has(tab)) return unknownTab();
+    if (this.#closing) return fault("shutting-down", "The server is closing.", "Try again when it is back.");
     const opening = this.#opening.get(tab) ?? this.#open(tab).finally(() => this.#opening.delete(tab));
     this.#opening.set(tab, opening);
     return opening;
