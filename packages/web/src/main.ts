@@ -74,6 +74,11 @@ async function start(target: Element): Promise<void> {
     import.meta.env.DEV && location.search.includes("fake") ? (await import("./dev/fake.ts")).fakePorts() : realPorts();
   const app = new App(ports);
   mount(Shell, { target, props: { app } });
+  // A link that is entered while the page stands open changes only the fragment: the browser loads nothing anew.
+  window.addEventListener("hashchange", () => {
+    const entered = takeCode();
+    if (entered !== null) void app.signIn(entered);
+  });
   await app.start(code);
 }
 

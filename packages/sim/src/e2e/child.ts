@@ -1,8 +1,9 @@
 /** `node bin/varve.mjs` of this checkout as a process of its own: the real product, as a person starts it. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isObject } from "../json.ts";
 import { within } from "./within.ts";
 
 const root = checkout(dirname(fileURLToPath(import.meta.url)));
@@ -41,8 +42,8 @@ export interface ChildOptions {
 }
 
 export function startChild({ args, env, cwd, input }: ChildOptions): Child {
-  const missing = parts.filter((part) => !existsSync(join(root, part)));
-  if (missing.length > 0) throw new Error(`${missing.join(" and ")} not built: run \`npm run build\` in the checkout.`);
+  const problem = buildProblem();
+  if (problem !== null) throw new Error(`${problem}: run \`npm run build\` in the checkout.`);
   const { PATH = "", TZ = "UTC", LANG = "C.UTF-8" } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
     env: { PATH, TZ, LANG, ...env },
@@ -51,6 +52,18 @@ export function startChild({ args, env, cwd, input }: ChildOptions): Child {
   });
   child.stdin.end(input ?? "");
   return listenTo(child);
+}
+
+/** A page of one build that meets a server of another asks to be reloaded, which no test here is about. */
+function buildProblem(): string | null {
+  const missing = parts.filter((part) => !existsSync(join(root, part)));
+  if (missing.length > 0) return `${missing.join(" and ")} not built`;
+  const stamp: unknown = JSON.parse(readFileSync(join(root, "dist/.stamp"), "utf8"));
+  const keyOf = (name: string): unknown => {
+    const target = isObject(stamp) ? stamp[name] : undefined;
+    return isObject(target) ? target.key : undefined;
+  };
+  return keyOf("server") === keyOf("web") ? null : "server and page are of two builds";
 }
 
 /** Runs a command to its end. */

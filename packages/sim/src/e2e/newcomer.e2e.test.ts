@@ -148,3 +148,18 @@ test("starts it a second time on the same home: the address, a new link that sig
   await shot(other.page, "desktop-signed-out");
   expect([...visitor.complaints, ...other.complaints]).toEqual([]);
 });
+
+test("enters the link in a page that stands open and is not signed in: that page is signed in, and the code is gone", async () => {
+  await using product = await Product.start();
+  await using visitor = await visit(browser, product.url);
+  const tab = new TabPage(visitor.page);
+  await visitor.page.goto(product.url);
+  await tab.at("sign-in").waitFor();
+  await shot(visitor.page, "desktop-not-signed-in");
+
+  // Nothing but the fragment differs, so the browser loads nothing anew.
+  await tab.signIn(product.link);
+
+  expect(visitor.page.url()).not.toContain("code=");
+  expect(visitor.complaints).toEqual([]);
+});
