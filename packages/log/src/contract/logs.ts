@@ -200,6 +200,8 @@ export function describeLogs(open: OpenLog): void {
       const pointed = sound(await log.point(claim, child, startMs));
       expect(pointed).toMatchObject({ logId: child.logId, tail: 1 });
       expect(pointed.term).toBeGreaterThan(claim.term);
+      const fence = { tabId: claim.tabId, logId: pointed.logId, term: pointed.term };
+      expect(await log.commit(fence, { rows: [] })).toMatchObject({ kind: "committed", tail: 1 });
       for (const old of [claim, { ...claim, logId: child.logId }])
         expect(await log.commit(old, { rows: [] })).toEqual({ kind: "fenced" });
       expect(await log.point(claim, child, startMs)).toMatchObject({ kind: "fault", code: "log-fenced" });

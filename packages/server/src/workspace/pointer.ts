@@ -23,11 +23,7 @@ export async function pointInside(actor: TabActor, target: LogTarget): Promise<F
   const { log, clock } = core.ports;
   const pointed = await log.point(core.fence, target, clock.now());
   if (isFault(pointed)) return pointed;
-  const claim = await log.claim(core.tabId, clock.now());
-  if (claim === null) return fault("unknown-tab", "The tab is gone.");
-  if (isFault(claim)) return claim;
-  core.feed.publish({ op: "log", logId: claim.logId });
-  core.reclaimed(claim);
+  core.pointed(pointed);
   return null;
 }
 

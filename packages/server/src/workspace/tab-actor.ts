@@ -15,6 +15,7 @@ import {
   limits,
   type MessageBody,
   type NewRow,
+  noTurn,
   type QueuedMessage,
   type QueuePatch,
   type StopBody,
@@ -72,7 +73,28 @@ export class TabActor {
   }
 
   send(message: MessageBody, by: string): Promise<Sent | Fault> {
-    return this.core.mailbox.run(() => this.sendInside(message, by));
+    return this.act(() => this.sendInside(message, by));
+  }
+
+  /** In the mailbox, on the tab as it is: what a commit has written whose answer was lost is known before. */
+  act<T>(act: () => Promise<T>): Promise<T | Fault> {
+    return this.core.mailbox.run(async () => {
+      const problem = this.core.inDoubt ? await this.core.settle() : null;
+      return problem ?? act();
+    });
+  }
+
+  /** Inside the mailbox: what these rows began goes on. */
+  async settled(rows: readonly StoredRow[]): Promise<void> {
+    for (const row of rows) {
+      if (row.type !== "system" || !("askId" in row.data) || row.data.state !== "answered") continue;
+      this.#turn?.answered(row, row.data.askId);
+    }
+    const begun = rows.find((row) => row.role === "user")?.turnId;
+    if (this.#turn !== null || begun === undefined) return;
+    const held = await this.core.load();
+    if (isFault(held)) this.#tryAgain();
+    else this.#start(begun);
   }
 
   /** Inside the mailbox. */
@@ -105,7 +127,7 @@ export class TabActor {
   }
 
   patchQueued(id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault> {
-    return this.core.mailbox.run(async () => {
+    return this.act(async (): Promise<QueuedMessage | QueueFault> => {
       const current = this.core.feed.queued(id);
       if (current === undefined) return notWaiting(id);
       if (patch.state === "queued" && this.core.tab.trashedAt !== null) return trashed();
@@ -137,7 +159,7 @@ export class TabActor {
   }
 
   cancelQueued(id: ChunkId): Promise<Accepted | Fault> {
-    return this.core.mailbox.run(async () => {
+    return this.act(async () => {
       if (this.core.feed.queued(id) === undefined) return this.#fateOf(id);
       const outcome = await this.core.commit({ rows: [], inbox: [{ write: "drop", id }] });
       return outcome.kind === "committed" ? { id, state: "dropped" as const } : outcomeFault(outcome);
@@ -155,7 +177,7 @@ export class TabActor {
   }
 
   answer(body: AnswerBody, by: string): Promise<Fault | null> {
-    return this.core.mailbox.run(async () => {
+    return this.act(async () => {
       const rows = await this.core.load();
       if (isFault(rows)) return rows;
       const place = { id: this.core.ports.ids.chunk(), at: this.core.ports.clock.now(), by };
@@ -164,6 +186,7 @@ export class TabActor {
       const turn = this.#turn;
       if (turn === null || !turn.waitsFor(body.askId)) return noOpenTurn();
       const outcome = await this.core.commit({ rows: [row] });
+      if (outcome.kind === "failed") this.#tryAgain();
       if (outcome.kind !== "committed") return outcomeFault(outcome);
       const sealed = outcome.rows[0];
       assert(sealed !== undefined, "a batch of one row was committed without it");
@@ -293,9 +316,17 @@ export class TabActor {
     }
     const { code, message } = isFault(outcome) ? outcome : outcomeFault(outcome);
     this.core.status({ fault: { code, message } });
+    this.#tryAgain();
+  }
+
+  /** What could not be written, or perhaps was, is looked at again in a while. */
+  #tryAgain(): void {
     this.#retry?.cancel();
     this.#retry = this.core.ports.clock.setTimer(sendRetryMs, () => {
-      void this.core.mailbox.run(() => this.#queueChanged(false));
+      this.act(() => this.#queueChanged(false)).then(
+        (problem) => isFault(problem) && this.#tryAgain(),
+        (error: unknown) => this.#ports.broke(error, this.#turn?.turnId ?? noTurn),
+      );
     });
   }
 
@@ -314,7 +345,10 @@ export class TabActor {
     const title = core.tab.title === "" ? titleOf(messages[0]?.data.text ?? "") : core.tab.title;
     const outcome = await core.commit({ rows: [...before, ...users], inbox, tab: { updatedAt: at, title } });
     if (outcome.kind === "committed") this.#start(turnId);
-    else this.#soonAtRest();
+    else {
+      this.#soonAtRest();
+      if (outcome.kind === "failed") this.#tryAgain();
+    }
     return outcome;
   }
 

@@ -3,7 +3,18 @@
  * learns that the batch is durable, announces what it says. Used by the tab's commands (`tab-actor.ts`) and by its running
  * turn (`turn-run.ts`), always inside the tab's mailbox.
  */
-import type { Batch, Claim, CommitOutcome, Fence, InboxRecord, InboxWrite, Log, TabChange, TabEntry } from "@varve/log";
+import {
+  type Batch,
+  type Claim,
+  type CommitOutcome,
+  FaultError,
+  type Fence,
+  type InboxRecord,
+  type InboxWrite,
+  type Log,
+  type TabChange,
+  type TabEntry,
+} from "@varve/log";
 import {
   assert,
   type ChunkId,
@@ -18,6 +29,7 @@ import {
   type TabId,
   type TabStatus,
   toTravelling,
+  unreachable,
 } from "@varve/protocol";
 import { BlockJournal } from "./block-journal.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -30,6 +42,36 @@ export interface CorePorts {
   readonly ids: IdMaker;
   /** Something that the tab list shows has changed. */
   readonly changed: (tabId: TabId) => void;
+  /** Inside the mailbox: these rows were written by a commit that had failed as far as anybody knew. */
+  readonly settled: (rows: readonly StoredRow[]) => Promise<void>;
+}
+
+type Committed = Extract<CommitOutcome, { kind: "committed" }>;
+/** More writers than can be trying again at one time: a turn's calls, side by side. */
+const settledMax = 32;
+interface Settled {
+  readonly batch: Batch;
+  readonly outcome: Committed;
+}
+
+/** Whether a batch is tried again: its rows are those of the other. */
+const isSame = (one: Batch, other: Batch): boolean =>
+  other.rows.length > 0 && other.rows.every((row) => one.rows.some(({ id }) => id === row.id));
+
+function tookEffect(write: InboxWrite, record: InboxRecord | null): boolean {
+  if (record === null) return false;
+  switch (write.write) {
+    case "accept":
+      return true;
+    case "change":
+      return record.version > write.version;
+    case "seal":
+      return record.state === "sealed";
+    case "drop":
+      return record.state === "dropped";
+    default:
+      return unreachable(write);
+  }
 }
 
 export const queuedOf = (record: InboxRecord): QueuedMessage => {
@@ -56,7 +98,9 @@ export class TabCore {
   /** Set when the right to write is lost for good: every further act answers with it. */
   #gone: Fault | null = null;
   /** The last commit failed, and nobody knows whether it was written. */
-  #inDoubt = false;
+  #doubt: Batch | null = null;
+  /** What was written though its answer was lost: whoever tries it again is told so. The oldest is forgotten first. */
+  #settled: readonly Settled[] = [];
 
   constructor(claim: Claim, ports: CorePorts) {
     this.ports = ports;
@@ -81,6 +125,9 @@ export class TabCore {
   get tail(): number {
     return this.#tail;
   }
+  get inDoubt(): boolean {
+    return this.#doubt !== null;
+  }
   get gone(): Fault | null {
     return this.#gone;
   }
@@ -96,19 +143,25 @@ export class TabCore {
     this.ports.changed(tab.id);
   }
 
-  /** The tab points elsewhere, under a new claim. */
-  reclaimed(claim: Claim): void {
-    this.#fence = claim;
-    this.#tab = claim.tab;
-    this.#tail = claim.tail;
+  /** The tab points to another log, under another term. */
+  pointed(tab: TabEntry): void {
+    const { id, logId, term, tail } = tab;
+    this.feed.publish({ op: "log", logId });
+    this.#fence = { tabId: id, logId, term };
+    this.#tab = tab;
+    this.#tail = tail;
     this.rows.free();
-    this.feed.restart(claim.logId, claim.term, claim.waiting.map(queuedOf));
-    this.ports.changed(claim.tab.id);
+    this.feed.restart(logId, term, this.feed.queue());
+    this.ports.changed(id);
   }
 
   /** Inside the mailbox. What was committed is announced before this answers. */
   async commit(batch: Batch): Promise<CommitOutcome> {
     if (this.#gone !== null) return { kind: "failed", fault: this.#gone };
+    const problem = this.#doubt === null ? null : await this.settle();
+    if (problem !== null) return { kind: "failed", fault: problem };
+    const earlier = this.#settled.find((one) => isSame(one.batch, batch));
+    if (earlier !== undefined) return earlier.outcome;
     const outcome = await this.ports.log.commit(this.#fence, batch);
     if (outcome.kind === "fenced") {
       this.#gone = fault(
@@ -118,29 +171,47 @@ export class TabCore {
       );
       return outcome;
     }
-    if (outcome.kind === "refused" && this.#inDoubt) return this.#catchUp(batch, outcome);
-    this.#inDoubt = outcome.kind === "failed";
+    if (outcome.kind === "failed") this.#doubt = batch;
     if (outcome.kind === "committed") this.#announceAll(outcome, batch.tab ?? {});
     return outcome;
   }
 
   /**
-   * A commit whose answer was lost may have been written all the same. Trying it again is refused then, for its ids are
-   * there: what is in the log and not yet announced is what it wrote.
+   * Inside the mailbox, before anything is decided: a commit that failed may have been written all the same, when only its
+   * answer was lost. Then it is announced now, and what it began goes on. A fault: it is still not known.
    */
-  async #catchUp(batch: Batch, refused: CommitOutcome): Promise<CommitOutcome> {
+  async settle(): Promise<Fault | null> {
+    const batch = this.#doubt;
+    if (batch === null) return null;
+    const found = await this.#written(batch);
+    if (isFault(found)) return found;
+    this.#doubt = null;
+    if (found === null) return null;
+    this.#announceAll(found, batch.tab ?? {});
+    this.#settled = [...this.#settled.slice(1 - settledMax), { batch, outcome: found }];
+    await this.ports.settled(found.rows);
+    return null;
+  }
+
+  async #written(batch: Batch): Promise<Committed | Fault | null> {
     const { log } = this.ports;
-    const page = await log.page({ logId: this.#fence.logId, after: this.#tail, limit: limits.pageRowsMax });
-    if (isFault(page)) return { kind: "failed", fault: page };
-    const found = await Promise.all((batch.inbox ?? []).map(({ id }) => log.message(id)));
-    const inbox = found.filter((record) => record !== null);
-    const ids = new Set(page.rows.map((row) => row.id));
-    const written = batch.rows.every((row) => ids.has(row.id)) && inbox.length === found.length;
-    this.#inDoubt = false;
-    if (!written || batch.rows.length + inbox.length === 0) return refused;
-    const outcome = { kind: "committed", rows: page.rows, tail: page.tail, inbox } as const;
-    this.#announceAll(outcome, batch.tab ?? {});
-    return outcome;
+    const writes = batch.inbox ?? [];
+    try {
+      const page = await log.page({ logId: this.#fence.logId, after: this.#tail, limit: limits.pageRowsMax });
+      if (isFault(page)) return page;
+      const records = await Promise.all(writes.map(({ id }) => log.message(id)));
+      const ids = new Set(page.rows.map((row) => row.id));
+      // A batch is all or nothing: its rows tell, and where it has none, its messages.
+      const isThere =
+        batch.rows.length > 0
+          ? batch.rows.every((row) => ids.has(row.id))
+          : writes.length > 0 && writes.every((write, at) => tookEffect(write, records[at] ?? null));
+      const inbox = records.filter((record) => record !== null);
+      return isThere ? { kind: "committed", rows: page.rows, tail: page.tail, inbox } : null;
+    } catch (error) {
+      if (error instanceof FaultError) return error.fault;
+      throw error;
+    }
   }
 
   #announceAll(outcome: Extract<CommitOutcome, { kind: "committed" }>, tab: TabChange): void {

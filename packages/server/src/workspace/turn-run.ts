@@ -189,7 +189,8 @@ export class TurnRun implements TurnOwner {
       for (const id of core.feed.open.keys()) core.drop(id);
       core.journal.flush();
       const state = reason === "error" ? "error" : "idle";
-      core.status({ state, turnId: null, step: 0, waits: [], retry: undefined, lastSealed: this.turnId });
+      const over = { turnId: null, step: 0, waits: [], retry: undefined, fault: undefined };
+      core.status({ ...over, state, lastSealed: this.turnId });
       await this.#ended(reason, after.send);
       return outcome;
     });
@@ -280,7 +281,8 @@ export class TurnRun implements TurnOwner {
       const outcome = await this.#core.mailbox.run(act);
       if (outcome === null) return;
       if (outcome === "again") continue;
-      if (outcome.kind === "committed") return this.#showFault(null);
+      // Behind the turn's end the tab's status speaks of what comes next.
+      if (outcome.kind === "committed") return this.#over ? undefined : this.#showFault(null);
       if (outcome.kind === "refused") throw new Error(`the log refused the turn's rows: ${outcome.fault.message}`);
       if (outcome.kind === "fenced" || this.#core.gone !== null) throw new OwnerGone("another process owns this tab");
       this.#showFault(outcome.fault);

@@ -83,6 +83,12 @@ export interface WorkspaceOptions {
 const unknownTab = (): Fault =>
   fault("unknown-tab", "There is no such tab.", "It may have been purged; reload the list.");
 
+/** One tab that cannot be read keeps no other from its recovery. */
+const unreadable = (error: unknown): Fault =>
+  error instanceof FaultError
+    ? error.fault
+    : fault("internal", error instanceof Error ? error.message : String(error), "The tab is left as it was found.");
+
 /** Reads the tabs and what recovery must look at; `recoverAll` does the work. */
 export async function createWorkspace(options: WorkspaceOptions): Promise<LiveWorkspace> {
   const [entries, unfinished] = await Promise.all([options.log.tabs(), options.log.unfinished()]);
@@ -117,7 +123,7 @@ export class LiveWorkspace implements Workspace {
   async recoverAll(): Promise<readonly { readonly tab: TabId; readonly fault: Fault }[]> {
     const failed: { tab: TabId; fault: Fault }[] = [];
     for (const tab of [...this.#unfinished]) {
-      const actor = await this.#actor(tab);
+      const actor = await this.#actor(tab).catch((error: unknown) => unreadable(error));
       if (isFault(actor)) failed.push({ tab, fault: actor });
     }
     return failed;
@@ -284,13 +290,13 @@ export class LiveWorkspace implements Workspace {
 
   async clear(tab: TabId): Promise<TabRecord | Fault> {
     const target = { kind: "fresh", logId: this.#options.ids.log() } as const;
-    const problem = await this.#with(tab, (actor) => actor.core.mailbox.run(() => pointInside(actor, target)));
+    const problem = await this.#with(tab, (actor) => actor.act(() => pointInside(actor, target)));
     return problem ?? this.get(tab);
   }
 
   async pointTo(tab: TabId, logId: LogId): Promise<TabRecord | Fault> {
     const target = { kind: "earlier", logId } as const;
-    const problem = await this.#with(tab, (actor) => actor.core.mailbox.run(() => pointInside(actor, target)));
+    const problem = await this.#with(tab, (actor) => actor.act(() => pointInside(actor, target)));
     return problem ?? this.get(tab);
   }
 
@@ -299,7 +305,7 @@ export class LiveWorkspace implements Workspace {
     at: { readonly seq: number; readonly id: ChunkId; readonly text: string },
     by: string,
   ): Promise<Accepted | Fault> {
-    return this.#with(tab, (actor) => actor.core.mailbox.run(() => resendInside(actor, at, by)));
+    return this.#with(tab, (actor) => actor.act(() => resendInside(actor, at, by)));
   }
 
   async logs(tab: TabId): ReturnType<Workspace["logs"]> {
@@ -419,8 +425,14 @@ export class LiveWorkspace implements Workspace {
     const claim = await log.claim(tab, clock.now());
     if (claim === null) return unknownTab();
     if (isFault(claim)) return claim;
-    const core = new TabCore(claim, { log, clock, ids, changed: (id) => this.#feed.changed(id) });
-    const actor = new TabActor({
+    const core = new TabCore(claim, {
+      log,
+      clock,
+      ids,
+      changed: (id) => this.#feed.changed(id),
+      settled: (rows) => actor.settled(rows),
+    });
+    const actor: TabActor = new TabActor({
       core,
       turnPorts: () => this.#turnPorts(core),
       context: () => this.#tabContext(core),
