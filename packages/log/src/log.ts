@@ -228,7 +228,7 @@ export interface Log {
   /** Takes the right to write: term = max(stored + 1, nowMs). Null for an unknown tab. */
   claim(id: TabId, nowMs: number): Promise<Claim | Fault | null>;
   commit(fence: Fence, batch: Batch): Promise<CommitOutcome>;
-  /** Points the tab to another log. The old fence is void; log and term of the answer are the new one. The old log stays. */
+  /** Points the tab to another log. The old fence is void; log and term of the answer are the new one. `seen` is at most its tail. */
   point(fence: Fence, target: LogTarget, nowMs: number): Promise<TabEntry | Fault>;
   /** Every log that the tab ever pointed to, oldest first. */
   logsOf(id: TabId): Promise<readonly LogEntry[]>;

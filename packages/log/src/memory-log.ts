@@ -96,7 +96,8 @@ class MemoryLog implements Log {
         : this.#state.makeLog(target, tab.id, nowMs);
     if (isFault(place)) return place;
     const term = nextTerm(Math.max(tab.term, place.term), nowMs);
-    const entry = { ...tab, logId: target.logId, tail: place.tail, term };
+    const seen = Math.min(tab.seen, place.tail);
+    const entry = { ...tab, logId: target.logId, tail: place.tail, term, seen };
     this.#state.tabs.set(tab.id, entry);
     return entry;
   }

@@ -196,9 +196,11 @@ export function describeLogs(open: OpenLog): void {
       const { log } = opened;
       const claim = await claimed(log);
       await write(log, claim, ["a", "b"]);
+      sound(await log.changeTab(claim.tabId, { seen: 2 }));
       const child = { kind: "child", logId: ids.log(), parentId: claim.logId, parentSeq: 1 } as const;
       const pointed = sound(await log.point(claim, child, startMs));
-      expect(pointed).toMatchObject({ logId: child.logId, tail: 1 });
+      expect(pointed).toMatchObject({ logId: child.logId, tail: 1, seen: 1 });
+      expect((await log.tab(claim.tabId))?.seen).toBe(1);
       expect(pointed.term).toBeGreaterThan(claim.term);
       const fence = { tabId: claim.tabId, logId: pointed.logId, term: pointed.term };
       expect(await log.commit(fence, { rows: [] })).toMatchObject({ kind: "committed", tail: 1 });

@@ -20,7 +20,7 @@ const texts = {
   /** The fence, and where the batch goes on. No row: somebody else owns the tab. In the transaction that inserts. */
   fencedTail: `SELECT (SELECT max(seq) FROM chunks WHERE chunks.log_id = tabs.log_id) AS tail FROM tabs
     WHERE id = ? AND term = ? AND log_id = ?`,
-  pointTab: "UPDATE tabs SET log_id = ?, term = ? WHERE id = ?",
+  pointTab: "UPDATE tabs SET log_id = ?, term = ?, seen = ? WHERE id = ?",
   deleteTab: "DELETE FROM tabs WHERE id = ?",
   log: "SELECT id, parent_id, parent_seq, created_at FROM logs WHERE id = ?",
   insertLog: "INSERT INTO logs (id, parent_id, parent_seq, created_at) VALUES (?, ?, ?, ?)",

@@ -66,8 +66,9 @@ export function pointTab(store: Store, fence: Fence, to: { target: LogTarget; no
     if (isFault(place)) return undone(place);
     if (target.kind !== "earlier") store.sql.insertTabLog.run(tab.id, target.logId);
     const term = nextTerm(Math.max(tab.term, place.term), nowMs);
-    store.sql.pointTab.run(target.logId, term, tab.id);
-    return kept({ ...tab, logId: target.logId, tail: place.tail, term });
+    const seen = Math.min(tab.seen, place.tail);
+    store.sql.pointTab.run(target.logId, term, seen, tab.id);
+    return kept({ ...tab, logId: target.logId, tail: place.tail, term, seen });
   });
 }
 

@@ -19,7 +19,7 @@ import {
   toTravelling,
 } from "@varve/protocol";
 import type { TabCore } from "./tab-core.ts";
-import type { CursorStart } from "./tab-subscription.ts";
+import { type CursorStart, wholeEnd } from "./tab-subscription.ts";
 
 export interface Captured {
   readonly start: CursorStart;
@@ -32,9 +32,10 @@ export function capture(core: TabCore, known: Readonly<Record<string, number>>):
   const { feed } = core;
   const offsets = new Map<ChunkId, number>();
   const open = feed.openBlocks().map(({ block, text }): OpenBlock => {
-    const offset = Math.min(known[block.id] ?? 0, text.length);
-    offsets.set(block.id, text.length);
-    return { ...block, offset, text: text.slice(offset) };
+    const end = wholeEnd(text);
+    const offset = Math.min(known[block.id] ?? 0, end);
+    offsets.set(block.id, end);
+    return { ...block, offset, text: text.slice(offset, end) };
   });
   const outputs = [...feed.outputs.values()];
   return {

@@ -1,4 +1,4 @@
-import type { Log } from "@varve/log";
+import { FaultError, type Log } from "@varve/log";
 import { type Clock, type Fault, fault, isFault, type SubCommand } from "@varve/protocol";
 import { capture, headRows } from "./head.ts";
 import type { TabCore } from "./tab-core.ts";
@@ -39,7 +39,6 @@ export async function subscribe(ports: SubscribePorts, asked: Asked): Promise<Ta
       closed: ports.closed,
       sendHead: () => {
         void sendHead(ports, subscription, { have: sent.have })
-          // A read of the log that has no room for a fault rejects with it.
           .catch(() => unreadable())
           .then((problem) => {
             if (problem === null) return;
@@ -51,7 +50,10 @@ export async function subscribe(ports: SubscribePorts, asked: Asked): Promise<Ta
     },
     asked.focus,
   );
-  const problem = await sendHead(ports, subscription, asked);
+  const problem = await sendHead(ports, subscription, asked).catch((error: unknown) => {
+    subscription.close();
+    return faultIn(error);
+  });
   if (problem === null) return subscription;
   subscription.close();
   return problem;
@@ -89,6 +91,12 @@ async function sendHead(
     return null;
   }
   return fault("log-unavailable", "The tab's log keeps changing.", "Subscribe again in a moment.");
+}
+
+/** A read of the log that has no room for a fault rejects with it. */
+function faultIn(error: unknown): Fault {
+  if (error instanceof FaultError) return error.fault;
+  throw error;
 }
 
 const unreadable = (): Fault =>

@@ -179,6 +179,7 @@ export class TabActor {
   answer(body: AnswerBody, by: string): Promise<Fault | null> {
     return this.act(async () => {
       const rows = await this.core.load();
+      if (this.#turn === null) this.#soonAtRest();
       if (isFault(rows)) return rows;
       const place = { id: this.core.ports.ids.chunk(), at: this.core.ports.clock.now(), by };
       const row = answeredRow(rows, body, place);

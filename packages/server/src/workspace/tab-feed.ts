@@ -37,6 +37,12 @@ interface RingEntry {
 
 const idle: TabStatus = { state: "idle", turnId: null, step: 0, waits: [], lastSealed: null };
 
+/** What an op holds in memory, roughly. Those without a text of their own are small. */
+function bytesOf(op: CountedOp): number {
+  if (op.op === "chunk-seal") return JSON.stringify(op.row).length;
+  return op.op === "message-queued" ? JSON.stringify(op.data).length + 256 : 256;
+}
+
 export class TabFeed {
   #logId: LogId;
   #term: number;
@@ -109,7 +115,7 @@ export class TabFeed {
   publish(op: CountedOp): void {
     this.#n++;
     this.#apply(op);
-    const bytes = op.op === "chunk-seal" ? JSON.stringify(op.row).length : 256;
+    const bytes = bytesOf(op);
     this.#ring.push({ op, bytes });
     this.#ringBytes += bytes;
     while (this.#ring.length > limits.ringOpsMax || (this.#ringBytes > limits.ringBytesMax && this.#ring.length > 1)) {

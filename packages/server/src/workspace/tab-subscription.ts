@@ -39,8 +39,8 @@ export interface SubscriptionPorts {
   readonly closed: (subscription: TabSubscription) => void;
 }
 
-/** A lone first half of a surrogate pair stays behind until its second half is there. */
-function wholeEnd(text: string): number {
+/** How much of a growing text is told: a lone first half of a surrogate pair stays behind until its second half is there. */
+export function wholeEnd(text: string): number {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
 }

@@ -313,9 +313,10 @@ export class LiveWorkspace implements Workspace {
   }
 
   async seen(tab: TabId, seq: number): Promise<void> {
-    const entry = this.#entries.get(tab);
-    if (entry === undefined || seq <= entry.seen) return;
-    await this.#change(tab, { seen: seq });
+    const record = this.#record(tab);
+    const seen = Math.trunc(Math.min(seq, record?.tail ?? 0));
+    if (record === undefined || !(seen > record.seen)) return;
+    await this.#change(tab, { seen });
   }
 
   async subscribe(
