@@ -29,4 +29,4 @@ export { nodeClock, nodeOperations } from "./tools/node-operations.ts";
 export type { ToolOperations } from "./tools/operations.ts";
 export type { PreparedCall, Tool, ToolBox, ToolOutcome, ToolPlace, ToolRun } from "./tools/tool.ts";
 export { createToolBox, endOrphans } from "./tools/toolbox.ts";
-export { openQuestions, owesResult } from "./turn-rows.ts";
+export { openQuestions, owesResult, rowsOfTurn, unansweredCalls } from "./turn-rows.ts";

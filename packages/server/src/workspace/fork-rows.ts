@@ -2,6 +2,7 @@
  * What a child log begins with when it is cut inside a turn: error results for the calls that were open there, and the
  * turn's end. So every log's turns are whole, whatever it was cut from.
  */
+import { rowsOfTurn, unansweredCalls } from "@varve/agent";
 import type { IdMaker, NewRow, StoredRow, TurnId } from "@varve/protocol";
 
 const notRunHere = "[not run: this history was forked before the call had a result]";
@@ -12,15 +13,12 @@ export function closingRows(
 ): NewRow[] {
   const turnId = openTurn(rows);
   if (turnId === null) return [];
-  const ofTurn = rows.filter((row) => row.turnId === turnId);
-  const answered = new Set(ofTurn.flatMap((row) => (row.type === "tool_result" ? [row.data.callId] : [])));
+  const ofTurn = rowsOfTurn(rows, turnId);
   const step = ofTurn.reduce((highest, row) => Math.max(highest, row.step), 0);
-  const results = ofTurn.flatMap((row): NewRow[] => {
-    if (row.type !== "tool_call" || answered.has(row.data.callId)) return [];
-    const { callId, name } = row.data;
-    const data = { callId, name, result: notRunHere, isError: true };
+  const results = unansweredCalls(ofTurn).map(({ step: at, call }): NewRow => {
+    const data = { callId: call.callId, name: call.name, result: notRunHere, isError: true };
     const id = made.ids.chunk();
-    return [{ id, turnId, step: row.step, role: "tool", type: "tool_result", data, createdAt: made.at }];
+    return { id, turnId, step: at, role: "tool", type: "tool_result", data, createdAt: made.at };
   });
   const end: NewRow = {
     id: made.ids.chunk(),
