@@ -242,6 +242,8 @@ export interface Log {
   message(id: ChunkId): Promise<InboxRecord | null>;
   /** Tabs whose log's newest turn has no `turn-end` row: what recovery looks at. */
   unfinished(): Promise<readonly TabId[]>;
+  /** Tabs in which messages wait, queued or held. */
+  tabsWithWaiting(): Promise<readonly TabId[]>;
 
   readonly journal: Journal;
   readonly blobs: BlobStore;

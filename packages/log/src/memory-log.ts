@@ -10,6 +10,7 @@ import {
   parseBlobHash,
   type TabId,
 } from "@varve/protocol";
+import { waits } from "./inbox-rule.ts";
 import { JournalBlocks } from "./journal-blocks.ts";
 import type {
   Batch,
@@ -142,6 +143,11 @@ class MemoryLog implements Log {
 
   async unfinished() {
     return [...this.#state.tabs.values()].filter((tab) => this.#isUnfinished(tab)).map((tab) => tab.id);
+  }
+
+  async tabsWithWaiting() {
+    const waiting = new Set([...this.#state.inbox.values()].filter(waits).map((record) => record.tabId));
+    return [...this.#state.tabs.keys()].filter((id) => waiting.has(id));
   }
 
   async setting(key: string) {

@@ -4,7 +4,7 @@ import type { Batch, BlobStore, Fence, KeyEntry, Log, LogTarget, NewTab, PageQue
 import { fileBlobs } from "./sqlite/blobs.ts";
 import { checkStore } from "./sqlite/check.ts";
 import { commitBatch } from "./sqlite/commit.ts";
-import { messageIn } from "./sqlite/decode.ts";
+import { messageIn, tabIdIn } from "./sqlite/decode.ts";
 import { type FileJournal, SqliteJournal } from "./sqlite/journal.ts";
 import { type OpenHome, openHome } from "./sqlite/open.ts";
 import { isUnfinished, readPage, readRow, readRowById } from "./sqlite/paging.ts";
@@ -99,6 +99,10 @@ export class SqliteLog implements Log {
         .filter((tab) => isUnfinished(this.store, tab.logId))
         .map((tab) => tab.id),
     );
+  }
+
+  async tabsWithWaiting() {
+    return this.#read(() => this.store.sql.tabsWithWaiting.all().map((row) => tabIdIn(row, "id")));
   }
 
   async setting(key: string) {

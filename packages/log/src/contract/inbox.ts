@@ -21,6 +21,18 @@ const messageIn = async (log: Log, claim: Claim, state: InboxRecord["state"] | "
 /** The life of messages: queue, idempotency and tombstones. */
 export function describeInbox(open: OpenLog): void {
   describe("inbox", () => {
+    test("[LOG-45] the tabs in which messages wait are known, and no others", async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const waiting: string[] = [];
+      for (const state of ["queued", "sealed", "held", "dropped", "unknown"] as const) {
+        const claim = await claimed(log);
+        await messageIn(log, claim, state);
+        if (state === "queued" || state === "held") waiting.push(claim.tabId);
+      }
+      expect(await log.tabsWithWaiting()).toEqual(waiting);
+    });
+
     test("[LOG-16] a message is accepted, and kept as it came", async () => {
       await using opened = await open();
       const { log } = opened;

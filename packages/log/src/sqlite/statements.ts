@@ -55,6 +55,8 @@ const texts = {
   // Messages.
   message: `SELECT ${messageColumns} FROM inbox WHERE id = ?`,
   waiting: `SELECT ${messageColumns} FROM inbox WHERE tab_id = ? AND state IN ('queued', 'held') ORDER BY position, rowid`,
+  tabsWithWaiting: `SELECT id FROM tabs WHERE EXISTS
+    (SELECT 1 FROM inbox WHERE tab_id = tabs.id AND state IN ('queued', 'held')) ORDER BY n`,
   countWaiting: "SELECT count(*) AS waiting FROM inbox WHERE tab_id = ? AND state IN ('queued', 'held')",
   lastPosition: "SELECT max(position) AS position FROM inbox WHERE tab_id = ?",
   putMessage: `INSERT INTO inbox (${messageColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -3,28 +3,16 @@
  * unfinished turn; from then on every change of it goes through that owner.
  */
 import { createHash } from "node:crypto";
-import {
-  type ContextOperations,
-  type Decide,
-  type ModelRegistry,
-  type PermissionRule,
-  recover,
-  type TabContext,
-  type ToolBox,
-  type TurnLimits,
-  type TurnPorts,
-} from "@varve/agent";
-import { FaultError, type Log, type TabChange, type TabEntry } from "@varve/log";
+import { recover } from "@varve/agent";
+import { FaultError, type TabChange, type TabEntry } from "@varve/log";
 import {
   type Accepted,
   type AnswerBody,
   type ChunkId,
-  type Clock,
   digestLine,
   type Fault,
   fault,
   type HeadBody,
-  type IdMaker,
   isFault,
   type LogChunk,
   type LogId,
@@ -39,7 +27,6 @@ import {
   type TabId,
   type TabPatch,
   type TabRecord,
-  type TurnId,
   toTravelling,
   toTravellingWhole,
 } from "@varve/protocol";
@@ -48,37 +35,13 @@ import { closeCut, pointInside, resendInside, targetAt } from "./pointer.ts";
 import { subscribe } from "./subscribe.ts";
 import { outcomeFault, TabActor } from "./tab-actor.ts";
 import { TabCore } from "./tab-core.ts";
-import { modeOf, tabRecord } from "./tab-record.ts";
+import { tabRecord } from "./tab-record.ts";
 import type { TabSubscription } from "./tab-subscription.ts";
 import type { FrameSink, PageRequest, QueueFault, Subscription, Workspace } from "./workspace-contract.ts";
 import { WorkspaceFeed } from "./workspace-feed.ts";
+import { tabContext, turnPorts, type WorkspaceOptions } from "./workspace-options.ts";
 
-export interface WorkspaceOptions {
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly ids: IdMaker;
-  /** Uniform in [0, 1): spreads retries. */
-  readonly random: () => number;
-  readonly models: ModelRegistry;
-  readonly tools: ToolBox;
-  readonly context: ContextOperations;
-  readonly decide: Decide;
-  /** Permission rules from files, for a directory; read when a call is about to run. */
-  readonly rules: (cwd: string) => readonly PermissionRule[];
-  /** `VARVE_HOME`. */
-  readonly home: string;
-  /** Names one start of the server. */
-  readonly boot: string;
-  readonly defaultModel: () => Promise<string>;
-  /** The absolute path of a directory that a person named, or why it cannot be worked in (`bad-directory`). */
-  readonly directory: (path: string) => Promise<string | Fault>;
-  readonly turnDeadlineMs?: number;
-  readonly turnLimits?: Partial<TurnLimits>;
-  /** Requests that break the wire's rules end the turn (tests) or are sent with a notice. */
-  readonly strict?: boolean;
-  /** A promise of ours was broken; for the log of the server. */
-  readonly broke: (error: unknown, tab: TabId, turn: TurnId) => void;
-}
+export type { WorkspaceOptions } from "./workspace-options.ts";
 
 const unknownTab = (): Fault =>
   fault("unknown-tab", "There is no such tab.", "It may have been purged; reload the list.");
@@ -91,8 +54,19 @@ const unreadable = (error: unknown): Fault =>
 
 /** Reads the tabs and what recovery must look at; `recoverAll` does the work. */
 export async function createWorkspace(options: WorkspaceOptions): Promise<LiveWorkspace> {
-  const [entries, unfinished] = await Promise.all([options.log.tabs(), options.log.unfinished()]);
-  return new LiveWorkspace(options, entries, new Set([...unfinished, ...options.log.journal.tabsWithBlocks()]));
+  const { log } = options;
+  const [entries, unfinished, waiting] = await Promise.all([log.tabs(), log.unfinished(), log.tabsWithWaiting()]);
+  return new LiveWorkspace(options, {
+    entries,
+    unfinished: new Set([...unfinished, ...log.journal.tabsWithBlocks()]),
+    waiting,
+  });
+}
+
+interface Found {
+  readonly entries: readonly TabEntry[];
+  readonly unfinished: Set<TabId>;
+  readonly waiting: readonly TabId[];
 }
 
 export class LiveWorkspace implements Workspace {
@@ -101,16 +75,19 @@ export class LiveWorkspace implements Workspace {
   readonly #actors = new Map<TabId, TabActor>();
   readonly #opening = new Map<TabId, Promise<TabActor | Fault>>();
   readonly #unfinished: Set<TabId>;
+  /** Tabs whose messages waited at the start. */
+  readonly #waiting: readonly TabId[];
   readonly #feed: WorkspaceFeed;
   readonly #subscriptions = new Set<TabSubscription>();
   #closing = false;
   #recovered = 0;
   #broken = 0;
 
-  constructor(options: WorkspaceOptions, entries: readonly TabEntry[], unfinished: Set<TabId>) {
+  constructor(options: WorkspaceOptions, found: Found) {
     this.#options = options;
-    this.#unfinished = unfinished;
-    for (const entry of entries) this.#entries.set(entry.id, entry);
+    this.#unfinished = found.unfinished;
+    this.#waiting = found.waiting;
+    for (const entry of found.entries) this.#entries.set(entry.id, entry);
     this.#feed = new WorkspaceFeed({
       clock: options.clock,
       boot: options.boot,
@@ -119,10 +96,13 @@ export class LiveWorkspace implements Workspace {
     });
   }
 
-  /** Gives every tab with an unfinished turn its owner, which ends the turn or goes on waiting. Tabs that cannot are told. */
+  /**
+   * Gives every tab with an unfinished turn its owner, which ends the turn or goes on waiting, and every tab with messages that
+   * wait, which holds them. Tabs that cannot are told.
+   */
   async recoverAll(): Promise<readonly { readonly tab: TabId; readonly fault: Fault }[]> {
     const failed: { tab: TabId; fault: Fault }[] = [];
-    for (const tab of [...this.#unfinished]) {
+    for (const tab of new Set([...this.#unfinished, ...this.#waiting])) {
       const actor = await this.#actor(tab).catch((error: unknown) => unreadable(error));
       if (isFault(actor)) failed.push({ tab, fault: actor });
     }
@@ -435,8 +415,8 @@ export class LiveWorkspace implements Workspace {
     });
     const actor: TabActor = new TabActor({
       core,
-      turnPorts: () => this.#turnPorts(core),
-      context: () => this.#tabContext(core),
+      turnPorts: () => turnPorts(this.#options, core),
+      context: () => tabContext(this.#options, core),
       turnDeadlineMs: this.#options.turnDeadlineMs ?? null,
       broke: (error, turn) => {
         this.#broken++;
@@ -466,33 +446,5 @@ export class LiveWorkspace implements Workspace {
     this.#unfinished.delete(core.tabId);
     this.#recovered++;
     return null;
-  }
-
-  #turnPorts(core: TabCore): TurnPorts {
-    const { clock, ids, tools, models, decide, random, turnLimits, strict, log } = this.#options;
-    return {
-      clock,
-      ids,
-      tools,
-      models,
-      decide,
-      random,
-      blobs: log.blobs,
-      place: {
-        tabId: core.tabId,
-        cwd: core.tab.cwd,
-        home: this.#options.home,
-        hiddenEnv: models.secretEnv,
-      },
-      permission: () => ({ mode: modeOf(core.tab.permissions), rules: this.#options.rules(core.tab.cwd) }),
-      ...(turnLimits !== undefined && { limits: turnLimits }),
-      ...(strict !== undefined && { strict }),
-    };
-  }
-
-  #tabContext(core: TabCore): TabContext {
-    const { clock, ids, tools, home } = this.#options;
-    const { cwd, model, effort } = core.tab;
-    return { operations: this.#options.context, clock, ids, tools, home, cwd, model, effort };
   }
 }

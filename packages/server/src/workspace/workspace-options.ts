@@ -1,0 +1,71 @@
+/** What a workspace is composed of, and what it hands on to each turn. */
+import type {
+  ContextOperations,
+  Decide,
+  ModelRegistry,
+  PermissionRule,
+  TabContext,
+  ToolBox,
+  TurnLimits,
+  TurnPorts,
+} from "@varve/agent";
+import type { Log } from "@varve/log";
+import type { Clock, Fault, IdMaker, TabId, TurnId } from "@varve/protocol";
+import type { TabCore } from "./tab-core.ts";
+import { modeOf } from "./tab-record.ts";
+
+export interface WorkspaceOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  /** Uniform in [0, 1): spreads retries. */
+  readonly random: () => number;
+  readonly models: ModelRegistry;
+  readonly tools: ToolBox;
+  readonly context: ContextOperations;
+  readonly decide: Decide;
+  /** Permission rules from files, for a directory; read when a call is about to run. */
+  readonly rules: (cwd: string) => readonly PermissionRule[];
+  /** `VARVE_HOME`. */
+  readonly home: string;
+  /** Names one start of the server. */
+  readonly boot: string;
+  readonly defaultModel: () => Promise<string>;
+  /** The absolute path of a directory that a person named, or why it cannot be worked in (`bad-directory`). */
+  readonly directory: (path: string) => Promise<string | Fault>;
+  readonly turnDeadlineMs?: number;
+  readonly turnLimits?: Partial<TurnLimits>;
+  /** Requests that break the wire's rules end the turn (tests) or are sent with a notice. */
+  readonly strict?: boolean;
+  /** A promise of ours was broken; for the log of the server. */
+  readonly broke: (error: unknown, tab: TabId, turn: TurnId) => void;
+}
+
+/** What a turn of this tab needs, as its fields are now. */
+export function turnPorts(options: WorkspaceOptions, core: TabCore): TurnPorts {
+  const { clock, ids, tools, models, decide, random, turnLimits, strict, log } = options;
+  return {
+    clock,
+    ids,
+    tools,
+    models,
+    decide,
+    random,
+    blobs: log.blobs,
+    place: {
+      tabId: core.tabId,
+      cwd: core.tab.cwd,
+      home: options.home,
+      hiddenEnv: models.secretEnv,
+    },
+    permission: () => ({ mode: modeOf(core.tab.permissions), rules: options.rules(core.tab.cwd) }),
+    ...(turnLimits !== undefined && { limits: turnLimits }),
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+export function tabContext(options: WorkspaceOptions, core: TabCore): TabContext {
+  const { clock, ids, tools, home } = options;
+  const { cwd, model, effort } = core.tab;
+  return { operations: options.context, clock, ids, tools, home, cwd, model, effort };
+}
