@@ -37,7 +37,7 @@ describe.each([
 ] as const)("on a %s", (size, screen) => {
   test("a steer joins at the next step, a queued message waits for the end, stop holds what waits, and it goes on", async () => {
     await using project = await makeProject("empty");
-    await using provider = await createFakeProvider({ reply: worker });
+    await using provider = await createFakeProvider({ models: ["claude-test"], reply: worker });
     await using product = await Product.start({ provider });
     await using visitor = await visit(browser, product.url, screen);
     const record = await product.api.newTab({ cwd: project.dir, model, permissions: "allow" });
@@ -151,7 +151,7 @@ test("killed in the middle of a command: the page connects again by itself, show
     }),
   });
   await using product = await Product.start({ provider });
-  await using visitor = await visit(browser, product.url);
+  await using visitor = await visit(browser, product.url, { ...desktop, colorScheme: "dark" });
   const record = await product.api.newTab({ cwd: project.dir, model, permissions: "allow" });
   const tab = new TabPage(visitor.page);
   await tab.signIn(product.link);
@@ -174,6 +174,7 @@ test("killed in the middle of a command: the page connects again by itself, show
   await tab.event(/restarted/);
   await tab.says("Here I am again.");
   await tab.untilAtRest();
+  await expect.poll(() => tab.at("tab-row").getAttribute("data-mark")).toBe("quiet");
   await shot(visitor.page, "desktop-restarted");
 
   expect(await visitor.page.evaluate(() => document.body.dataset.kept)).toBe("yes");

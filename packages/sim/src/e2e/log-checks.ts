@@ -40,7 +40,8 @@ function turnProblems(rows: readonly LogChunk[]): readonly string[] {
   for (const turn of turns) {
     const own = rows.filter(({ turnId }) => turnId === turn);
     const ends = own.filter((row) => row.type === "system" && row.data.kind === "turn-end");
-    if (ends.length !== 1 || own.at(-1) !== ends[0]) problems.push(`turn ${turn} ended ${ends.length} times`);
+    if (ends.length !== 1 || own.at(-1) !== ends[0])
+      problems.push(`turn ${turn} ended ${ends.length} times, or is not over with that`);
   }
   return problems;
 }
