@@ -69,7 +69,10 @@ export function openDoors(ports: DoorsPorts): Doors {
       gate,
       codes: ports.codes,
       build,
-      revoked: (id) => sockets.endDevice(id),
+      revoked: (id) => {
+        sockets.endDevice(id);
+        sse.endDevice(id);
+      },
       sockets: () => sockets.count(),
     }),
     ...tabRoutes(workspace),

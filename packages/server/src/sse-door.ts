@@ -15,6 +15,8 @@ type Have = Parameters<Workspace["subscribe"]>[0]["have"];
 export interface StreamRequest {
   readonly tab: TabId;
   readonly lastEventId: string | null;
+  /** The signed-in device that reads; null for a program with the token. */
+  readonly device: string | null;
   /** Ends a connection whose reader takes nothing. */
   readonly cut: () => void;
 }
@@ -22,6 +24,8 @@ export interface StreamRequest {
 export interface SseDoor {
   open(request: StreamRequest): Promise<Response | Fault>;
   count(): number;
+  /** Ends the streams of a device that was signed out. */
+  endDevice(id: string): void;
   close(): void;
 }
 
@@ -45,6 +49,9 @@ export function openSseDoor(ports: SsePorts): SseDoor {
       return new Response(stream.body, { status: 200, headers });
     },
     count: () => streams.size,
+    endDevice(id) {
+      for (const stream of streams) if (stream.isOf(id)) stream.end({ code: "unauthorized", retryMs: 0 });
+    },
     close() {
       for (const stream of streams) stream.end({ code: "shutting-down", retryMs: 1_000 });
     },
@@ -101,6 +108,10 @@ class EventStream {
     if (this.#ended) subscription.close();
     else this.#beat();
     return null;
+  }
+
+  isOf(deviceId: string): boolean {
+    return this.#request.device === deviceId;
   }
 
   /** Says why and ends after what waits has been read. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ErrorBody, errorStatus, isFault, limits } from "@varve/protocol";
 import { type WebSocket, WebSocketServer } from "ws";
+import { dataHeaders } from "./answer.ts";
 import { admitSocket, type GatePorts, type Knock, type Visitor } from "./auth/gate.ts";
 import { ConnectionDoor, closeCodes, type DoorPorts } from "./connection-door.ts";
 
@@ -87,9 +88,15 @@ function knockOf(request: IncomingMessage): Knock {
 function refuse(duplex: Duplex, { code, message, hint }: ErrorBody): void {
   // A caller that goes away in the middle of a refusal is nobody's loss.
   duplex.on("error", () => duplex.destroy());
+  // Whoever does not close its half of the connection does not keep ours.
+  duplex.once("finish", () => duplex.destroy());
   const body = JSON.stringify({ error: { code, message, hint } });
-  const status = errorStatus[code];
-  duplex.end(
-    `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    ...dataHeaders,
+    "content-type": "application/json; charset=utf-8",
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  duplex.end(`HTTP/1.1 ${errorStatus[code]} Refused\r\n${lines.join("")}\r\n${body}`);
 }

@@ -53,7 +53,10 @@ export const rowRoutes = (workspace: Workspace, sse: SseDoor): readonly Route[] 
     path: "/tabs/:tab/events",
     summary: "The tab's frames as server-sent events; resume with Last-Event-ID.",
     answers: { status: 200, type: "text/event-stream" },
-    run: onTab((tab, { headers, cut }) => sse.open({ tab, lastEventId: headers.get("last-event-id"), cut })),
+    run: onTab((tab, { headers, visitor, cut }) => {
+      const device = "device" in visitor ? visitor.device.id : null;
+      return sse.open({ tab, lastEventId: headers.get("last-event-id"), device, cut });
+    }),
   }),
 ];
 
