@@ -163,3 +163,49 @@ test("enters the link in a page that stands open and is not signed in: that page
   expect(visitor.page.url()).not.toContain("code=");
   expect(visitor.complaints).toEqual([]);
 });
+
+test("is offered what was found: a local server with one click, keys whose models come later, and the instruction files", async () => {
+  await using project = await makeProject();
+  await project.write("AGENTS.md", "Answer in one word.");
+  await using provider = await createFakeProvider({
+    ollama: true,
+    models: ["small-model"],
+    script: [
+      {
+        match: { vendor: "openai", model: "small-model", system: "Answer in one word" },
+        reply: { blocks: [say("Yes.")] },
+      },
+    ],
+  });
+  await using product = await Product.start({
+    env: {
+      OLLAMA_HOST: new URL(provider.url).host,
+      OPENAI_API_KEY: "sk-openai-00000000",
+      GOOGLE_GENERATIVE_AI_API_KEY: "google-000000000000",
+    },
+  });
+  await using visitor = await visit(browser, product.url);
+  const tab = new TabPage(visitor.page);
+  await tab.signIn(product.link);
+
+  await tab.at("local-server").filter({ hasText: "small-model" }).waitFor();
+  await shot(visitor.page, "desktop-local-server");
+  await tab.at("open-settings").click();
+  await expect.poll(() => tab.at("recognised").count()).toBe(2);
+  for (const note of await tab.at("recognised").allTextContents()) expect(note).toContain("next release");
+  await shot(visitor.page, "desktop-recognised");
+  await visitor.page.keyboard.press("Escape");
+  await tab.at("use-local-server").click();
+  await tab.at("demo-note").waitFor({ state: "detached" });
+  await tab.openTab(project.dir);
+  await tab.send("is it you?");
+  await tab.says("Yes.");
+  await visitor.page.getByLabel("What the model was given").click();
+  await tab
+    .at("context")
+    .filter({ hasText: project.path("AGENTS.md") })
+    .waitFor();
+  await shot(visitor.page, "desktop-context");
+
+  expect(visitor.complaints).toEqual([]);
+});
