@@ -1,7 +1,7 @@
 /** `bash`: runs a command and tells exactly what came of it. */
 import type { JsonObject } from "@varve/protocol";
 import { z } from "zod";
-import { namesHome, realRoot } from "./boundary.ts";
+import { commandRoot, namesHome } from "./boundary.ts";
 import type { ToolContext } from "./context.ts";
 import { defineTool } from "./define-tool.ts";
 import { toolLimits } from "./limits.ts";
@@ -34,7 +34,7 @@ export function bashTool(context: ToolContext): Tool {
         lock: null,
         ...(named ? { namesHome: true } : {}),
         run: async (run) => {
-          await realRoot(context.operations.files, place);
+          await commandRoot(context.operations.files, place);
           return args.background === true
             ? await inBackground(context, { args, place, run })
             : await inForeground(context, { args, place, run });

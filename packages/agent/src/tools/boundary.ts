@@ -72,6 +72,13 @@ export async function resolveReal(
 
 const partsOf = (path: string): string[] => path.split(sep).filter((part) => part !== "" && part !== ".");
 
+/** Where a command starts: the real root, which must not have become a link into `VARVE_HOME`. */
+export async function commandRoot(files: FileOperations, place: ToolPlace): Promise<string> {
+  const root = await realRoot(files, place);
+  await refuseDenied(files, place, root);
+  return root;
+}
+
 /** The workspace's real root; a vanished one is said in words. */
 export async function realRoot(files: FileOperations, place: ToolPlace): Promise<string> {
   const { real, facts } = await resolveReal(files, place.cwd);
@@ -107,15 +114,22 @@ async function refuseDenied(files: FileOperations, place: ToolPlace, real: strin
   if (within(home.real, real)) {
     throw new ToolFault(`${real} belongs to Varve's own state, which no tool may touch in any mode.`);
   }
-  if (files.deniedRoots.some((root) => within(root, real))) {
-    throw new ToolFault(`${real} belongs to the server's own process, which no tool may touch in any mode.`);
+  if (files.deniedRoots.some((root) => within(root, real)) || (await files.isDenied(real))) {
+    throw new ToolFault(
+      `${real} belongs to the server's own process or tells its keys; no tool may touch it in any mode.`,
+    );
   }
 }
+
+/** Of what every process was started with: nothing that a search should go through. */
+export const processTable = "/proc";
 
 /** Real paths that a search below `root` must leave out, relative to it. */
 export async function deniedBelow(files: FileOperations, place: ToolPlace, root: string): Promise<readonly string[]> {
   const home = await resolveReal(files, place.home);
-  return [home.real, ...files.deniedRoots].filter((path) => within(root, path)).map((path) => relative(root, path));
+  return [home.real, ...files.deniedRoots, processTable]
+    .filter((path) => within(root, path))
+    .map((path) => relative(root, path));
 }
 
 /** Files whose change runs something later (hooks, settings of git and Varve): a write there counts as running. */

@@ -5,7 +5,18 @@
  */
 import type { BigIntStats } from "node:fs";
 import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, rename, unlink } from "node:fs/promises";
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  unlink,
+} from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { toolLimits } from "./limits.ts";
@@ -229,12 +240,25 @@ function newSpill(folder: string, name: string): SpillFile {
   };
 }
 
+/**
+ * Each thread has a folder of its own below /proc that no listing shows, with the environment of the whole process; other
+ * processes show theirs too, and those of the person's own may hold the keys that the server was started with.
+ */
+async function isOwnProcess(real: string): Promise<boolean> {
+  const [, number, name] = /^\/proc\/(\d+)(?:\/(?:task\/\d+\/)?([^/]*))?/.exec(real) ?? [];
+  if (number === undefined) return false;
+  if (name !== undefined && ["environ", "mem", "auxv", "maps", "smaps"].includes(name)) return true;
+  const status = await readFile(`/proc/${number}/status`, "latin1").catch(() => "");
+  return status.includes(`\nTgid:\t${process.pid}\n`);
+}
+
 /** `spillRoot` is a real path of the server's own, outside every workspace. */
 export function nodeFiles(spillRoot: string): FileOperations {
   const spillFolder = (tabId: string) => join(spillRoot, tabId);
   return {
     userHome: homedir(),
     deniedRoots: onLinux ? [`/proc/${process.pid}`] : [],
+    isDenied: async (real) => onLinux && (await isOwnProcess(real)),
     facts,
     readLink: (path) => worded(path, () => readlink(path)),
     canonical: (path) => worded(path, () => realpath(path)),

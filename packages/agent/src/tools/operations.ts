@@ -45,6 +45,8 @@ export interface FileOperations {
   readonly userHome: string;
   /** Real paths that no tool may touch beside `VARVE_HOME` (the server's own process). */
   readonly deniedRoots: readonly string[];
+  /** Whether a real path is denied that no root names: what leads to the server's process under another number. */
+  isDenied(real: string): Promise<boolean>;
   /** Of the path itself, not of what it links to. Null when nothing is there. */
   facts(path: string): Promise<FileFacts | null>;
   readLink(path: string): Promise<string>;

@@ -1,6 +1,6 @@
 /** Where a search goes: the real directory, or one file in it, and what is denied below. */
 import { basename, dirname, relative, sep } from "node:path";
-import { deniedBelow, type Located, locate } from "./boundary.ts";
+import { deniedBelow, type Located, locate, processTable, within } from "./boundary.ts";
 import type { ToolContext } from "./context.ts";
 import { toolLimits } from "./limits.ts";
 import { cutEnd, ToolFault } from "./outcome.ts";
@@ -22,6 +22,7 @@ export async function searchPlace(context: ToolContext, place: ToolPlace, path: 
   if (facts.kind !== "directory" && facts.kind !== "file") {
     throw new ToolFault(`${shown} is neither a directory nor an ordinary file.`);
   }
+  if (within(processTable, real)) throw new ToolFault(`${shown} is about processes, which are not searched.`);
   const root = facts.kind === "directory" ? real : dirname(real);
   const only = facts.kind === "directory" ? null : basename(real);
   return { located, root, only, denied: await deniedBelow(files, place, root) };
