@@ -63,13 +63,15 @@ class Registry implements ModelRegistry {
   }
 
   async list(): Promise<ModelsBody> {
-    const listed = await Promise.all(this.#usable().map((credential) => this.#modelsOf(credential)));
+    const usable = this.#usable();
+    const listed = await Promise.all(usable.map((credential) => this.#modelsOf(credential)));
     const models = listed.flatMap((entry) => entry.models);
     const first = models.find((model) => model.available);
     return {
       models: [...models, demoInfo],
       default: first?.id ?? demoInfo.id,
-      demoOnly: first === undefined,
+      // A server that lists nothing may still take any id that a person names.
+      demoOnly: usable.length === 0,
       recognised: [
         ...[...this.#known().values()].flatMap(({ id, provider }) =>
           provider === "openai" || provider === "google" ? [{ provider: id, note: `A key was found. ${later}` }] : [],
