@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ends, idle, question, queueOf, says, send, stateOf, texts, toolRuns, works } from "./testing/acts.ts";
-import { makeRig, type Rig } from "./testing/rig.ts";
+import { Follower, makeRig, type Rig } from "./testing/rig.ts";
 
 /** Both ways into the trash. */
 const ways: readonly (readonly [string, (rig: Rig) => Promise<unknown>])[] = [
@@ -43,6 +43,15 @@ describe("the trash", () => {
       expect(rig.provider.calls).toHaveLength(1);
     },
   );
+
+  test("[TAB-14] whoever follows a tab that is purged is let go", async () => {
+    await using rig = await makeRig({ script: [says("one")] });
+    await Follower.on(rig);
+    expect(rig.workspace.counters()).toMatchObject({ subscriptions: 1, owners: 1 });
+    await rig.workspace.remove(rig.tab);
+    expect(await rig.workspace.remove(rig.tab)).toBeNull();
+    expect(rig.workspace.counters()).toMatchObject({ subscriptions: 0, owners: 0, tabs: 0 });
+  });
 
   test("[TAB-14] a release in the trash is refused; restored, the message is sent", async () => {
     await using rig = await makeRig({ script: [works("c1"), says("answered")] });
