@@ -34,7 +34,7 @@ function options(given: Partial<StartOptions> = {}): StartOptions {
     randomBytes: (into) => prng.fill(into),
     random: () => 0.5,
     fetch: globalThis.fetch,
-    pid: 1,
+    pid: process.pid,
     webRoot: null,
     version: "0.0.0",
     build: "b",
@@ -63,7 +63,10 @@ describe("a start", () => {
     for (const name of ["token", "server.json", "varve.db"]) {
       expect(statSync(join(home, name)).mode & 0o077, name).toBe(0);
     }
-    expect(JSON.parse(readFileSync(join(home, "server.json"), "utf8"))).toMatchObject({ url: server.url, pid: 1 });
+    expect(JSON.parse(readFileSync(join(home, "server.json"), "utf8"))).toMatchObject({
+      url: server.url,
+      pid: process.pid,
+    });
     expect(readFileSync(join(home, "server.json"), "utf8")).not.toContain(server.token);
     await Promise.all([server.stop(), server.stop()]);
     expect(existsSync(join(home, "server.json"))).toBe(false);

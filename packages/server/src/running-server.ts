@@ -11,10 +11,13 @@ export interface RunningAddress {
 
 const askMs = 5_000;
 
-/** The server that holds a home, as far as its files say; whether it answers shows when it is asked. */
+/**
+ * The server that holds a home, as far as its files say; whether it answers shows when it is asked. The file of a process
+ * that is gone, or of somebody else's by now, counts as none: whoever took its port since would be handed the token.
+ */
 export async function findServer(home: string, givenToken: string | undefined): Promise<RunningAddress | Fault> {
   const running = await readRunning(home);
-  if (running === null) {
+  if (running === null || !isOurs(running.pid)) {
     return fault("log-unavailable", `No Varve server runs on ${home}.`, "Start one with `varve`, or name its --home.");
   }
   const token = await readToken(join(home, "token"), givenToken);
@@ -25,6 +28,15 @@ export async function findServer(home: string, givenToken: string | undefined): 
     `The server at ${running.url} was started with a VARVE_TOKEN of its own.`,
     "Set the same VARVE_TOKEN here.",
   );
+}
+
+/** Signal 0 reaches a living process that this user may end, and does nothing to it. */
+function isOurs(pid: number): boolean {
+  try {
+    return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false; // No such process, or another user's.
+  }
 }
 
 export interface SignInLink {

@@ -30,7 +30,7 @@ export function fakeWorld(home: string, given: Partial<World> = {}): FakeWorld {
     userHome: home,
     cwd: home,
     platform: "linux",
-    pid: 1,
+    pid: process.pid,
     clock: {
       now: () => Date.now(),
       setTimer(ms, fire) {
