@@ -30,7 +30,9 @@ export function logLines({ level, clock, write, redact }: LogLinePorts): LogLine
     if (levels.indexOf(at) < least) return;
     const time = new Date(clock.now()).toISOString();
     const plain = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plainValue(value)]));
-    write(`${redact(JSON.stringify({ time, level: at, event, ...plain })).slice(0, lineCharsMax)}\n`);
+    // Text by text as well: as JSON a secret with a quote or a backslash in it is spelled differently.
+    const clean = (_name: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
+    write(`${redact(JSON.stringify({ time, level: at, event, ...plain }, clean)).slice(0, lineCharsMax)}\n`);
   };
 }
 

@@ -14,13 +14,19 @@ const startsOthers = (command: string): boolean => starters.test(command);
 
 /** The whole text and all of its pieces, each without leading assignments and starters, for rules that restrict. */
 export function commandPieces(command: string): readonly string[] {
-  const bare = command.replace(/["'\\]/g, "");
+  // `$'rm'` and `$"rm"` are words as well, and a line that goes on behind a backslash is one.
+  const bare = command.replace(/\\\r?\n/g, "").replace(/\$(?=["'])|["'\\]/g, "");
   const cut = [command, bare].flatMap((text) => text.split(/[;&|<>()`\n\r{}]|\$\(/));
   const pieces = new Set<string>();
   for (const piece of [command, ...cut]) {
     const words = piece.trim().split(/\s+/);
     // Every tail of the words: `env X=1 timeout 5 rm -r x` is also `rm -r x`.
-    for (let from = 0; from < Math.min(words.length, tailsMax); from++) pieces.add(words.slice(from).join(" "));
+    for (let from = 0; from < Math.min(words.length, tailsMax); from++) {
+      const tail = words.slice(from).join(" ");
+      pieces.add(tail);
+      // `/bin/rm -r x` is `rm -r x`.
+      pieces.add(tail.replace(/^\S*\//, ""));
+    }
     pieces.add(piece.trim());
   }
   pieces.delete("");

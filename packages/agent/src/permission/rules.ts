@@ -45,7 +45,7 @@ export function parseRules(text: string, file: RuleFile): LoadedRules {
   try {
     json = JSON.parse(text);
   } catch (thrown) {
-    return unusable(file, `it is not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    return unusable(file, `it is not JSON${placeOf(thrown)}`);
   }
   const parsed = fileSchema.safeParse(json);
   if (!parsed.success) {
@@ -62,6 +62,13 @@ export function parseRules(text: string, file: RuleFile): LoadedRules {
     }
   }
   return { rules, problems };
+}
+
+/** Where the parser stopped, without its quotation: a workspace's file may be a link to anything. */
+function placeOf(thrown: unknown): string {
+  const place =
+    thrown instanceof Error ? /\b(?:at )?position \d+(?: \(line \d+ column \d+\))?/.exec(thrown.message) : null;
+  return place === null ? "" : `, ${place[0]}`;
 }
 
 function unusable(file: RuleFile, why: string): LoadedRules {
