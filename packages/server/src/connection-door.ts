@@ -155,7 +155,8 @@ export class ConnectionDoor {
   }
 
   #inOrder(tab: TabId, act: () => Promise<void>): Promise<void> {
-    const done = (this.#lanes.get(tab) ?? Promise.resolve()).then(act).finally(() => {
+    // What went wrong with the command before is told to whoever sent that one.
+    const done = (this.#lanes.get(tab) ?? Promise.resolve()).then(act, act).finally(() => {
       if (this.#lanes.get(tab) === done) this.#lanes.delete(tab);
     });
     this.#lanes.set(tab, done);

@@ -38,7 +38,7 @@ export async function subscribe(ports: SubscribePorts, asked: Asked): Promise<Ta
       clock,
       closed: ports.closed,
       sendHead: () => {
-        void sendHead(ports, subscription, { have: sent.have })
+        void sendHead(ports, subscription, { have: sent.have, want: asked.want })
           .catch(() => unreadable())
           .then((problem) => {
             if (problem === null) return;

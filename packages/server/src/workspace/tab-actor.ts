@@ -205,7 +205,7 @@ export class TabActor {
     const nothing = rows.length === 0 && hold.length === 0;
     const outcome: CommitOutcome = nothing
       ? { kind: "committed", rows: [], tail: this.core.tail, inbox: [] }
-      : await this.core.commit({ rows, inbox: waitingTurn === null ? hold : [] });
+      : await this.core.commit({ rows, inbox: hold });
     if (outcome.kind !== "committed") return outcome;
     if (waitingTurn !== null) this.#start(waitingTurn);
     else this.#soonAtRest();

@@ -31,6 +31,7 @@ import {
   toTravellingWhole,
 } from "@varve/protocol";
 import { headBody } from "./head.ts";
+import { showLastEnd } from "./last-end.ts";
 import { closeCut, pointInside, resendInside, targetAt } from "./pointer.ts";
 import { subscribe } from "./subscribe.ts";
 import { outcomeFault, TabActor } from "./tab-actor.ts";
@@ -264,7 +265,11 @@ export class LiveWorkspace implements Workspace {
       if (isFault(entry)) return entry;
       this.#added(entry);
       const problem = await this.#with(entry.id, (actor) => actor.core.mailbox.run(() => closeCut(actor)));
-      return problem ?? this.get(entry.id);
+      if (problem === null) return this.get(entry.id);
+      // The cut is closed by whoever opens the tab next, as after a crash.
+      this.#unfinished.add(entry.id);
+      this.#actors.delete(entry.id);
+      return problem;
     });
   }
 
@@ -435,7 +440,7 @@ export class LiveWorkspace implements Workspace {
     const { core } = actor;
     if (!this.#unfinished.has(core.tabId)) {
       const outcome = await actor.takeOver([], null);
-      return outcome.kind === "committed" ? null : outcomeFault(outcome);
+      return outcome.kind === "committed" ? showLastEnd(log, core) : outcomeFault(outcome);
     }
     const rows = await core.load();
     if (isFault(rows)) return rows;
@@ -445,6 +450,6 @@ export class LiveWorkspace implements Workspace {
     log.journal.clear(core.tabId);
     this.#unfinished.delete(core.tabId);
     this.#recovered++;
-    return null;
+    return actor.isRunning ? null : showLastEnd(log, core);
   }
 }
