@@ -1,9 +1,9 @@
 /** Ways around the workspace's edge that go through the system's own views of files and processes. */
 import { spawn } from "node:child_process";
-import { readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scratch } from "./testing/scratch.ts";
+import { runPrepared, scratch } from "./testing/scratch.ts";
 
 const linux = process.platform === "linux";
 const threads = linux ? readdirSync("/proc/self/task") : [];
@@ -72,4 +72,45 @@ test("[TOOL-11] no command starts in a directory that became a link into the hom
     isError: true,
     text: expect.not.stringContaining("SECRET"),
   });
+});
+
+test.each([
+  ["grep", { pattern: "SECRET", path: "sub" }],
+  ["glob", { pattern: "*", path: "sub" }],
+  ["grep", { pattern: "SECRET", path: "sub/token" }],
+])("[TOOL-13] %s %j: a link put in the way after the check is not searched", async (name, args) => {
+  await using at = scratch();
+  at.file("sub/token", "plain");
+  writeFileSync(join(at.place.home, "token"), "SECRET");
+  const prepared = await at.prepare(name, args);
+  renameSync(join(at.ws, "sub"), join(at.ws, "was-sub"));
+  symlinkSync(at.place.home, join(at.ws, "sub"));
+  const outcome = await runPrepared(prepared).catch(() => ({ text: "failed", isError: true }));
+  expect(outcome).toMatchObject({ isError: true });
+  expect(outcome.text).not.toContain("1:SECRET");
+});
+
+test("[TOOL-13] a file that became a link after the check is not searched", async () => {
+  await using at = scratch();
+  at.file("f", "plain");
+  writeFileSync(join(at.place.home, "token"), "SECRET");
+  const prepared = await at.prepare("grep", { pattern: "SECRET", path: "f" });
+  rmSync(join(at.ws, "f"));
+  symlinkSync(join(at.place.home, "token"), join(at.ws, "f"));
+  const outcome = await runPrepared(prepared).catch(() => ({ text: "failed", isError: true }));
+  expect(outcome).toMatchObject({ isError: true, text: expect.not.stringContaining("SECRET") });
+});
+
+test.runIf(linux)("[TOOL-66] a program that a search starts is handed no environment", async () => {
+  await using at = scratch();
+  const seen: string[] = [];
+  const { code } = await at.operations.processes.run({
+    file: "/bin/sh",
+    args: ["-c", "/bin/cat /proc/$$/environ"],
+    cwd: at.ws,
+    signal: new AbortController().signal,
+    onBytes: (bytes) => seen.push(Buffer.from(bytes).toString()) > 0,
+  });
+  expect(code).not.toBeNull();
+  expect(seen.join("")).toBe("");
 });

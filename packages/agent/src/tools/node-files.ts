@@ -128,6 +128,11 @@ async function entries(path: string, max: number) {
   }
 }
 
+async function hold(path: string) {
+  const handle = await openStill(path, openFlags | (constants.O_DIRECTORY ?? 0));
+  return { path: onLinux ? `/proc/${process.pid}/fd/${handle.fd}` : path, close: () => handle.close() };
+}
+
 /** Opens a directory that is really there, making what is missing one level at a time below the last that exists. */
 async function openDirectory(path: string): Promise<FileHandle> {
   const flags = openFlags | (constants.O_DIRECTORY ?? 0);
@@ -258,6 +263,7 @@ export function nodeFiles(spillRoot: string): FileOperations {
   return {
     userHome: homedir(),
     deniedRoots: onLinux ? [`/proc/${process.pid}`] : [],
+    hold: (path) => worded(path, () => hold(path)),
     isDenied: async (real) => onLinux && (await isOwnProcess(real)),
     facts,
     readLink: (path) => worded(path, () => readlink(path)),

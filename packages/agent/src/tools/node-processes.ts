@@ -135,7 +135,8 @@ async function marked(variable: string, value: string): Promise<readonly number[
 
 function run({ file, args, cwd, signal, onBytes }: ProgramRun): ReturnType<ProcessOperations["run"]> {
   return new Promise((done, failed) => {
-    const child = spawn(file, [...args], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    // It needs nothing of our environment, which holds keys.
+    const child = spawn(file, [...args], { cwd, env: {}, stdio: ["ignore", "pipe", "pipe"] });
     let stderr = "";
     let ended = false;
     const end = () => {

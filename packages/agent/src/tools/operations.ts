@@ -45,6 +45,8 @@ export interface FileOperations {
   readonly userHome: string;
   /** Real paths that no tool may touch beside `VARVE_HOME` (the server's own process). */
   readonly deniedRoots: readonly string[];
+  /** Keeps a directory: `path` leads to it until it is let go, whatever comes to stand under its name. Fails if it moved. */
+  hold(path: string): Promise<{ readonly path: string; close(): Promise<void> }>;
   /** Whether a real path is denied that no root names: what leads to the server's process under another number. */
   isDenied(real: string): Promise<boolean>;
   /** Of the path itself, not of what it links to. Null when nothing is there. */

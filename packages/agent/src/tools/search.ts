@@ -70,7 +70,19 @@ interface WithProgram<T> {
 }
 type Part<T> = Omit<Found<T>, "slow">;
 
+/** The program follows names, so it is sent to the directory that was checked, and to a file only while it is that file. */
 async function byRipgrep<T>(operations: ToolOperations, scope: SearchScope, given: WithProgram<T>): Promise<Part<T>> {
+  const { files } = operations;
+  const held = await files.hold(scope.root);
+  try {
+    if (scope.only !== null) await (await files.open(join(scope.root, scope.only))).close();
+    return await inOrder(operations, { ...scope, root: held.path }, given);
+  } finally {
+    await held.close();
+  }
+}
+
+async function inOrder<T>(operations: ToolOperations, scope: SearchScope, given: WithProgram<T>): Promise<Part<T>> {
   const whole = await runOnce(operations, scope, { ...given, sorted: false, max: toolLimits.searchRecordsMax });
   if (!whole.more) {
     const { pathOf } = given.kind;

@@ -2,5 +2,10 @@
 export function codeFrom(codeOrLink: string): string {
   const text = codeOrLink.trim();
   const match = /[#&]code=([^&]+)/.exec(text);
-  return match?.[1] === undefined ? text : decodeURIComponent(match[1]);
+  if (match?.[1] === undefined) return text;
+  try {
+    return decodeURIComponent(match[1]);
+  } catch {
+    return match[1]; // A broken escape: the server will not know this code, and the page says so.
+  }
 }

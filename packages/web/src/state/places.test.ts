@@ -67,6 +67,7 @@ test.each([
   ["  abc \n", "abc"],
   ["http://127.0.0.1:4477/#code=abc", "abc"],
   ["#code=a%2Bb", "a+b"],
+  ["#code=%", "%"],
   ["http://h/#x=1&code=abc&y=2", "abc"],
 ])("the code in %j is %j", (text, code) => {
   expect(codeFrom(text)).toBe(code);
