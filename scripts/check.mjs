@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensure } from "./ensure.mjs";
 import { filesBelow } from "./lib/files.mjs";
@@ -39,22 +38,17 @@ function svelteArguments() {
   return ["--workspace", "packages/web", "--tsconfig", "./tsconfig.json", "--output", "human", "--fail-on-warnings"];
 }
 
-/** Each tsconfig with at least one file to look at; an empty room is no error. */
+/**
+ * Rooms of one surrounding are one program: what they share is read once. The browser-safe ones stand alone, so that no
+ * type of Node reaches them; the page's sources, Svelte modules among them, are svelte-check's to type.
+ */
 function typeConfigs() {
-  const rooms = ["protocol", "wire", "log", "agent", "client", "server", "web", "cli", "sim"];
-  const configs = [];
-  for (const room of rooms) {
-    const tests = `packages/${room}/tsconfig.test.json`;
-    const separate = existsSync(join(ROOT, tests));
-    // The page's sources, Svelte modules among them, are svelte-check's to type.
-    if (room !== "web" && hasFiles(`packages/${room}/src`, separate ? /(?<!\.test)\.ts$/ : /\.ts$/)) {
-      configs.push({ name: room, path: `packages/${room}` });
-    }
-    if (separate && hasFiles(`packages/${room}/src`, /\.test\.ts$/))
-      configs.push({ name: `${room} tests`, path: tests });
-  }
-  configs.push({ name: "bench", path: "bench" });
-  return configs;
+  return [
+    { name: "protocol", path: "packages/protocol" },
+    { name: "client", path: "packages/client" },
+    { name: "of Node's rooms", path: "tsconfig.node.json" },
+    { name: "of cli, sim, benchmarks and tests", path: "tsconfig.rest.json" },
+  ];
 }
 
 function hasFiles(folder, pattern) {

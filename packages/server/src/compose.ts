@@ -6,13 +6,14 @@ import {
   createModelRegistry,
   createToolBox,
   decide,
+  type ModelRegistry,
   nodeContextOperations,
   nodeOperations,
   type ToolBox,
   type ToolOperations,
 } from "@varve/agent";
 import type { Log } from "@varve/log";
-import { type Fault, idMaker, isFault, uuidV7Maker } from "@varve/protocol";
+import { type Fault, type IdMaker, idMaker, isFault, uuidV7Maker } from "@varve/protocol";
 import { Devices } from "./auth/devices.ts";
 import type { GatePorts } from "./auth/gate.ts";
 import { hostNames } from "./auth/hosts.ts";
@@ -73,22 +74,8 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const operations = nodeOperations({ clock, spillRoot: outputFolder(home) });
   const tools = createToolBox(operations);
   const directories = directoriesOf({ userHome: options.userHome, home });
-  const workspace = await createWorkspace({
-    log,
-    clock,
-    ids: idMaker(makeId),
-    random: options.random,
-    models,
-    tools,
-    context: nodeContextOperations({ clock, shell: env.SHELL }),
-    decide,
-    rules: ruleReader(home, (problem) => line("warn", "permission-rules", { problem })),
-    home,
-    boot,
-    defaultModel: () => settings.modelForNewTab(),
-    directory: directories.workplace,
-    broke: (error, tab, turn) => line("error", "turn-broke", { error, tab, turn }),
-  });
+  const ids = idMaker(makeId);
+  const workspace = await workspaceOn(log, options, { ids, boot, models, tools, line, settings, directories });
   const names = hostNames(boundNames(options.host, networkInterfaces()), options.allowHosts);
   const codes = new SignInCodes({ clock, random });
   const gate: GatePorts = { token, devices, cookieName: `varve-${instance}`, names };
@@ -120,4 +107,32 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     workspace,
     doors,
   };
+}
+
+interface Surroundings {
+  readonly ids: IdMaker;
+  readonly boot: string;
+  readonly models: ModelRegistry;
+  readonly tools: ToolBox;
+  readonly line: LogLine;
+  readonly settings: Settings;
+  readonly directories: ReturnType<typeof directoriesOf>;
+}
+
+function workspaceOn(log: Log, options: StartOptions, parts: Surroundings): Promise<LiveWorkspace> {
+  const { home, clock, env, random } = options;
+  const { line, settings, directories, ...rest } = parts;
+  return createWorkspace({
+    ...rest,
+    log,
+    clock,
+    random,
+    context: nodeContextOperations({ clock, shell: env.SHELL }),
+    decide,
+    rules: ruleReader(home, (problem) => line("warn", "permission-rules", { problem })),
+    home,
+    defaultModel: () => settings.modelForNewTab(),
+    directory: directories.workplace,
+    broke: (error, tab, turn) => line("error", "turn-broke", { error, tab, turn }),
+  });
 }

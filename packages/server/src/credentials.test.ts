@@ -46,6 +46,8 @@ describe("stored keys", () => {
     ["a key that the provider refuses", { key: "sk-wrong" }, "credential-refused"],
     ["a key with a space in it", { key: "sk wrong" }, "credential-refused"],
     ["nothing at all", {}, "bad-request"],
+    ["an address with a password in it", { baseUrl: "https://me:secret@example.test/v1" }, "bad-request"],
+    ["an address with a key in its query", { baseUrl: "https://example.test/v1?key=secret" }, "bad-request"],
     ["a key that is far too long", { key: "x".repeat(5_000) }, "bad-request"],
   ])("[AUTH-20] %s is not kept", async (_what, given, code) => {
     const { credentials, models, log } = await make(memoryLog(), refusing);

@@ -106,6 +106,13 @@ export class Credentials {
         "Paste it again; nothing was kept.",
       );
     }
+    if (holdsSecret(credential.baseUrl)) {
+      return fault(
+        "bad-request",
+        "An address must not hold a user name, password or query.",
+        "Put the key into its own field, where it is kept encrypted; nothing was kept.",
+      );
+    }
     if (this.#stored.length < credentialsMax || this.#stored.some((known) => known.id === credential.id)) return null;
     return fault("bad-request", `At most ${credentialsMax} credentials are kept.`, "Remove one first.");
   }
@@ -140,6 +147,13 @@ export class Credentials {
 function trimmed({ provider, key, baseUrl }: NewCredential): NewCredential {
   const [cleanKey, cleanUrl] = [key?.trim(), baseUrl?.trim()];
   return { provider, ...(cleanKey && { key: cleanKey }), ...(cleanUrl && { baseUrl: cleanUrl }) };
+}
+
+/** Addresses are shown and logged as they are, so what only a key may hold must not be in one. */
+function holdsSecret(baseUrl: string | undefined): boolean {
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return false;
+  const { username, password, search } = new URL(baseUrl);
+  return username !== "" || password !== "" || search !== "";
 }
 
 /** The credential, or why it cannot be used. */

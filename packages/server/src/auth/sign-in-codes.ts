@@ -32,17 +32,17 @@ export class SignInCodes {
     return code;
   }
 
-  /** Null when the code was good; it is used up then. */
+  /** Null when the code was good; it is used up then. Nobody's wrong codes keep the right one out. */
   use(code: string): Fault | null {
     const now = this.#clock.now();
-    this.#failures = this.#failures.filter((at) => now - at < failureWindowMs);
-    if (this.#failures.length >= failuresMax) {
-      return fault("too-many-attempts", "Too many wrong sign-in codes.", "Wait a minute and use a new link.");
-    }
     const hash = hashOf(code);
     const ends = this.#codes.get(hash);
     this.#codes.delete(hash);
     if (ends !== undefined && now < ends) return null;
+    this.#failures = this.#failures.filter((at) => now - at < failureWindowMs);
+    if (this.#failures.length >= failuresMax) {
+      return fault("too-many-attempts", "Too many wrong sign-in codes.", "Wait a minute and use a new link.");
+    }
     this.#failures.push(now);
     return fault(
       "bad-link",
