@@ -15,6 +15,7 @@ export class Access {
   readonly #api: Api;
   readonly #keys: KeyStore;
   #key: string | undefined;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(api: Api, keys: KeyStore) {
     this.#api = api;
@@ -27,21 +28,37 @@ export class Access {
   }
 
   /** With a code: signs in. Without: looks whether this browser still is. */
-  async start(code: string | null): Promise<void> {
-    this.#key = (await this.#keys.read()) ?? undefined;
-    if (code !== null && (await this.signIn(code))) return;
-    await this.check();
+  start(code: string | null): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#key = (await this.#keys.read()) ?? undefined;
+      if (code === null || !(await this.#signIn(code))) await this.#check();
+    });
   }
 
-  async check(): Promise<void> {
+  check(): Promise<void> {
+    return this.#inTurn(() => this.#check());
+  }
+
+  /** Accepts a code or a whole sign-in link. */
+  signIn(codeOrLink: string): Promise<boolean> {
+    return this.#inTurn(() => this.#signIn(codeOrLink));
+  }
+
+  /** One question to the server at a time: an answer from before a sign-in must not undo it. */
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(act, act);
+    this.#last = done;
+    return done;
+  }
+
+  async #check(): Promise<void> {
     const me = await this.#api.me();
     if (me.ok && me.body.signedIn && this.#key !== undefined) this.state = { kind: "signed-in", key: this.#key };
     else if (me.ok || isRefusal(me.error)) this.#signedOut();
     else this.state = { kind: "unreachable", error: me.error };
   }
 
-  /** Accepts a code or a whole sign-in link. */
-  async signIn(codeOrLink: string): Promise<boolean> {
+  async #signIn(codeOrLink: string): Promise<boolean> {
     const answer = await this.#api.signIn(codeFrom(codeOrLink));
     if (!answer.ok) {
       this.state = { kind: "signed-out", error: answer.error };
