@@ -161,7 +161,7 @@ describe("reconnecting with overlap, gap and reordering", () => {
   const textOf = (state: TabState): string | undefined =>
     state.open.get(chunkId("A"))?.text ?? (state.sealed.has(chunkId("A")) ? "sealed" : undefined);
 
-  test("[CASE-10] in the order of the report, the text after each arrival", () => {
+  test("[CASE-10] H09: in the order of the report, the text after each arrival", () => {
     const steps: readonly (readonly [Arrival, string])[] = [
       [live, "Hello "],
       [page, "Hello "],
@@ -180,7 +180,7 @@ describe("reconnecting with overlap, gap and reordering", () => {
     expect(state.sealed.get(chunkId("A"))?.row).toBe(row);
     expect(state.open.size).toBe(0);
   });
-  test("[CASE-10] all 720 orders of the six messages end with the one sealed row", () => {
+  test("[CASE-10] H09: all 720 orders of the six messages end with the one sealed row", () => {
     const orders = permutations([live, page, snapshot, replay, live, seal]);
     expect(orders).toHaveLength(720);
     const ends = new Set(
@@ -197,7 +197,7 @@ describe("reconnecting with overlap, gap and reordering", () => {
 describe("a snapshot beside what was just sent", () => {
   const rows = Array.from({ length: 10 }, (_, i) => textRow({ id: `c${i + 1}`, seq: i + 1 }));
   const names = rows.map((row) => row.id);
-  test("[CASE-11] pending, queued, sealed: exactly one row at every point, and late copies change nothing", () => {
+  test("[CASE-11] H11: pending, queued, sealed: exactly one row at every point, and late copies change nothing", () => {
     const reconnected = arriveAll(emptyTabState, [head(0, { rows }), { type: "page", term: 1, rows }]);
     expect([order(reconnected), shown(reconnected)]).toEqual([names, "pending"]);
     const waiting = arrive(reconnected, frame(1, [queued("U")]));
@@ -218,11 +218,11 @@ describe("a page that is loaded in the middle of a stream", () => {
   const text = "x".repeat(500);
   const rows = [textRow({ id: "r1", seq: 1 })];
   const live = frame(2, [delta("A", 500, "y")]);
-  test("[CASE-12] the open block is there from its first character, then grows", () => {
+  test("[CASE-12] H13: the open block is there from its first character, then grows", () => {
     const state = arriveAll(emptyTabState, [head(1, { rows, open: [openBlock("A", text)] }), live]);
     expect(state.open.get(chunkId("A"))?.text).toBe(`${text}y`);
   });
-  test("[CASE-12] a delta between reading rows and subscribing, or a seal, gives the same rows as an undisturbed client", () => {
+  test("[CASE-12] H13: a delta between reading rows and subscribing, or a seal, gives the same rows as an undisturbed client", () => {
     const row = textRow({ id: "A", seq: 2, text: `${text}y` });
     const undisturbed = arriveAll(emptyTabState, [
       head(1, { rows, open: [openBlock("A", text)] }),
@@ -242,7 +242,7 @@ describe("a page that is loaded in the middle of a stream", () => {
 });
 
 describe("order", () => {
-  test("[CASE-13] rows stand by seq, whatever their ids and clocks say", () => {
+  test("[CASE-13] H10: rows stand by seq, whatever their ids and clocks say", () => {
     const ids = ["zzzz", "0000", "mmmm", "aaaa"];
     const rows = ids.map((id, i) => ({ ...textRow({ id, seq: i + 1 }), createdAt: [600_000, -600_000, 0, 0][i] ?? 0 }));
     for (const arrivals of permutations(rows)) {

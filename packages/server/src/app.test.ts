@@ -21,12 +21,12 @@ const callerOf = (way: "memory" | "socket"): Caller => {
 const bearer = (): Record<string, string> => ({ authorization: `Bearer ${house.parts.token}` });
 
 describe.each(["memory", "socket"] as const)("who may talk to the server, in %s", (way) => {
-  test("[AUTH-1] without a token or a device nothing is answered", async () => {
+  test("[AUTH-1] H18: without a token or a device nothing is answered", async () => {
     const reply = await callerOf(way)({ method: "GET", path: "/api/tabs" });
     expect(reply).toMatchObject({ status: 401, json: { error: { code: "unauthorized" } } });
   });
 
-  test("[AUTH-1] a wrong token is refused, a right one is taken, whatever the letters of its scheme", async () => {
+  test("[AUTH-1] H18: a wrong token is refused, a right one is taken, whatever the letters of its scheme", async () => {
     const ask = (authorization: string) =>
       callerOf(way)({ method: "GET", path: "/api/tabs", headers: { authorization } });
     expect(await ask("Bearer wrong")).toMatchObject({ status: 401 });
@@ -41,14 +41,14 @@ describe.each(["memory", "socket"] as const)("who may talk to the server, in %s"
     ["127.0.0.1.evil.example", "a name that begins well"],
     ["localhost.", "a trailing dot"],
     ["[::2]", "another address"],
-  ])("[AUTH-2] Host %s is refused even with the token (%s)", async (host) => {
+  ])("[AUTH-2] H18: Host %s is refused even with the token (%s)", async (host) => {
     const reply = await callerOf(way)({ method: "GET", path: "/api/tabs", headers: { ...bearer(), host } });
     expect(reply).toMatchObject({ status: 403, json: { error: { code: "host-refused" } } });
     const page = await callerOf(way)({ method: "GET", path: "/", headers: { host, accept: "text/html" } });
     expect(page.status).toBe(403);
   });
 
-  test("[AUTH-2] loopback names are known whatever their letters", async () => {
+  test("[AUTH-2] H18: loopback names are known whatever their letters", async () => {
     const port = callerOf(way).host.split(":")[1];
     for (const name of ["LOCALHOST", "localhost", "127.0.0.1", "[::1]"]) {
       const headers = { ...bearer(), host: `${name}:${port}` };
@@ -56,7 +56,7 @@ describe.each(["memory", "socket"] as const)("who may talk to the server, in %s"
     }
   });
 
-  test("[AUTH-3] a page of another site is refused, with the cookie and with the token", async () => {
+  test("[AUTH-3] H18: a page of another site is refused, with the cookie and with the token", async () => {
     const caller = callerOf(way);
     const device = await house.device(caller);
     const body = { cwd: house.project };
@@ -69,7 +69,7 @@ describe.each(["memory", "socket"] as const)("who may talk to the server, in %s"
     expect(house.parts.workspace.list()).toEqual([]);
   });
 
-  test("[AUTH-3] with the cookie, a change without an Origin is refused; reading needs none unless it is cross-site", async () => {
+  test("[AUTH-3] H18: with the cookie, a change without an Origin is refused; reading needs none unless it is cross-site", async () => {
     const caller = callerOf(way);
     const device = await house.device(caller);
     const ask = (method: string, headers: Record<string, string> = {}) =>
@@ -97,7 +97,7 @@ describe.each(["memory", "socket"] as const)("who may talk to the server, in %s"
     expect(await ask({ cookie: `a=b; ${cookie}; c=d`, "x-varve-key": key })).toMatchObject({ status: 200 });
   });
 
-  test("[AUTH-5] a token in the address is never taken, and never written down", async () => {
+  test("[AUTH-5] H18: a token in the address is never taken, and never written down", async () => {
     const { token } = house.parts;
     for (const query of [`token=${token}`, `access_token=${token}`, `authorization=Bearer%20${token}`]) {
       expect((await callerOf(way)({ method: "GET", path: `/api/tabs?${query}` })).status).toBe(401);
@@ -108,7 +108,7 @@ describe.each(["memory", "socket"] as const)("who may talk to the server, in %s"
     expect(lines.join("")).not.toContain(token);
   });
 
-  test("[AUTH-6] a preflight of another site gets no permission, nor does any answer", async () => {
+  test("[AUTH-6] H18: a preflight of another site gets no permission, nor does any answer", async () => {
     const headers = { origin: "https://evil.example", "access-control-request-method": "POST" };
     for (const path of ["/api/tabs", "/api/sign-in", "/", "/api/health"]) {
       const reply = await callerOf(way)({ method: "OPTIONS", path, headers });
@@ -120,7 +120,7 @@ describe.each(["memory", "socket"] as const)("who may talk to the server, in %s"
     expect(own.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test("[AUTH-7] only JSON is taken as JSON: what a form can post is refused", async () => {
+  test("[AUTH-7] H18: only JSON is taken as JSON: what a form can post is refused", async () => {
     const caller = callerOf(way);
     const device = { ...(await house.device(caller)), origin: caller.origin };
     const body = JSON.stringify({ cwd: house.project });

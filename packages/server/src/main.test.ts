@@ -115,7 +115,7 @@ describe("a start", () => {
     expect(await callerOf(server)({ method: "GET", path: "/api/tabs", headers })).toMatchObject({ status: 200 });
   });
 
-  test("[AUTH-16] beyond loopback it starts only with a token of one's own, and then answers to its interfaces", async () => {
+  test("[AUTH-16] H18: beyond loopback it starts only with a token of one's own, and then answers to its interfaces", async () => {
     const refused = await startServer(options({ host: "0.0.0.0" }));
     expect(refused).toMatchObject({ code: "bad-request", message: expect.stringContaining("0.0.0.0") });
     expect(existsSync(join(home, "varve.db"))).toBe(false);

@@ -30,7 +30,7 @@ async function follower(): Promise<{ readonly socket: Socket; readonly view: Vie
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("readers of a stream", () => {
-  test("[WS-15] one that stops reading costs little while megabytes flow, and ends where everybody else is", async () => {
+  test("[WS-15] H16: one that stops reading costs little while megabytes flow, and ends where everybody else is", async () => {
     const [slow, normal] = [await follower(), await follower()];
     slow.socket.raw.pause();
     const gate = house.provider.gate();
@@ -58,7 +58,7 @@ describe("readers of a stream", () => {
     for (const { socket } of [slow, normal]) socket.close();
   });
 
-  test("[WS-16] two thousand deltas of ten characters are at most 450 kB of frames, each little more than its text", async () => {
+  test("[WS-16] H16: two thousand deltas of ten characters are at most 450 kB of frames, each little more than its text", async () => {
     const { socket } = await follower();
     const gate = house.provider.gate();
     await house.call("POST", `/api/tabs/${tab}/messages`, { id: "m", text: "many" });

@@ -24,21 +24,21 @@ async function greeted(headers: Record<string, string> = bearer(), key?: string)
 }
 
 describe("the upgrade", () => {
-  test("[AUTH-18] Origin and Host of another site: 403, no socket", async () => {
+  test("[AUTH-18] H18: Origin and Host of another site: 403, no socket", async () => {
     const evil = { host: "evil.example:80", origin: "http://evil.example" };
     expect(await openSocket(url, { ...bearer(), ...evil })).toBe(403);
     const device = await house.device(caller);
     expect(await openSocket(url, { cookie: device.cookie, ...evil })).toBe(403);
   });
 
-  test("[AUTH-18] own origin and no token: 401", async () => {
+  test("[AUTH-18] H18: own origin and no token: 401", async () => {
     expect(await openSocket(url, { origin: caller.origin })).toBe(401);
     expect(await openSocket(url, {})).toBe(403);
     expect(await openSocket(url, { authorization: "Bearer wrong" })).toBe(401);
     expect(await openSocket(`${url}?token=${house.parts.token}`, { origin: caller.origin })).toBe(401);
   });
 
-  test("[AUTH-18] a cookie needs the page's own Origin, a token's Origin is checked when it is there", async () => {
+  test("[AUTH-18] H18: a cookie needs the page's own Origin, a token's Origin is checked when it is there", async () => {
     const { cookie } = await house.device(caller);
     for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1"]) {
       expect(await openSocket(url, { cookie, origin }), origin).toBe(403);
@@ -47,7 +47,7 @@ describe("the upgrade", () => {
     expect(await openSocket(url, { cookie })).toBe(403);
   });
 
-  test("[AUTH-18] a page comes in with cookie, origin and its second key in the hello; the cookie alone gets nothing", async () => {
+  test("[AUTH-18] H18: a page comes in with cookie, origin and its second key in the hello; the cookie alone gets nothing", async () => {
     const { cookie, "x-varve-key": key } = await house.device(caller);
     const page = await greeted({ cookie, origin: caller.origin }, key);
     page.send({ type: "sub-workspace", re: 1 });
@@ -59,7 +59,7 @@ describe("the upgrade", () => {
     expect(thief.frames.map(({ type }) => type)).toEqual(["err", "bye"]);
   });
 
-  test("[AUTH-14] signing a device out ends its sockets", async () => {
+  test("[AUTH-14] H18: signing a device out ends its sockets", async () => {
     const { cookie, "x-varve-key": key } = await house.device(caller);
     const page = await greeted({ cookie, origin: caller.origin }, key);
     const program = await greeted();
@@ -72,7 +72,7 @@ describe("the upgrade", () => {
     program.close();
   });
 
-  test("[WS-10] there is no socket at any other address", async () => {
+  test("[WS-10] H18: there is no socket at any other address", async () => {
     expect(await openSocket(`ws://${caller.host}/elsewhere`, bearer())).toBe(404);
     expect(await openSocket(`ws://${caller.host}/`, bearer())).toBe(404);
   });

@@ -64,6 +64,19 @@ describe("sending", () => {
     expect((await texts(rig)).filter((text) => text === "user:hi")).toHaveLength(1);
   });
 
+  test("[TAB-3] H10: neither ids nor clocks order anything: each message is answered once, in the order of its sending", async () => {
+    const ids = ["m5", "zzzz-last", "0000-first", "a3", "a1", "a2"];
+    await using rig = await makeRig({ script: ids.map((id) => says(`to ${id}`)) });
+    for (const [at, id] of ids.entries()) {
+      // Ten minutes ahead, ten behind, then three within one millisecond.
+      if (at < 3) rig.clock.jump(at === 0 ? 600_000 : -600_000);
+      await send(rig, id, `from ${id}`);
+      await rig.until("it was answered", async () => (await ends(rig)).length === at + 1 && idle(rig)());
+      expect(rig.provider.calls).toHaveLength(at + 1);
+    }
+    expect(await texts(rig)).toEqual(ids.flatMap((id) => [`user:from ${id}`, `assistant:to ${id}`]));
+  });
+
   test("[TAB-3] a waiting message that is sent again waits once", async () => {
     await using rig = await makeRig({ script: [works("c1"), says("done")] });
     await send(rig, "m1", "go");
