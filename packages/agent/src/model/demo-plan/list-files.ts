@@ -14,7 +14,6 @@ export const listFiles: Plan = (view) => {
   if (result.isError) return gaveUp(result);
   const names = fileLines(result.text).filter((line) => line.trim() !== "");
   const folders = names.filter((name) => /\/(\s|$)/.test(name)).length;
-  return done(
-    `There are ${plural(folders, "folder")} and ${plural(names.length - folders, "other entry").replace("entrys", "entries")}:\n\n${code(firstLines(names.join("\n"), 40))}`,
-  );
+  const counts = `${plural(folders, "folder")} and ${plural(names.length - folders, "file")}`;
+  return done(`I see ${counts}:\n\n${code(firstLines(names.join("\n"), 40))}`);
 };
