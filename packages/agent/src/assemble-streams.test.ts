@@ -1,9 +1,9 @@
 /** Recorded provider streams through the real packages, the model port and the assembler. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { idMaker, type NewRow, parseTurnId } from "@varve/protocol";
-import { countingIdTexts, createFakeClock } from "@varve/sim";
+import { countingIdTexts, createFakeClock, recordedDataDir } from "@varve/sim";
 import { describe, expect, test } from "vitest";
 import type { AssembleState } from "./assemble.ts";
 import { assemble, startStep } from "./assemble.ts";
@@ -11,8 +11,9 @@ import { providerFactories } from "./model/factories.ts";
 import type { ModelPart } from "./model/model.ts";
 import { streamModel } from "./model/provider-model.ts";
 
-const recorded = join(import.meta.dirname, "../../../../shared/data/streams");
-const has = existsSync(recorded);
+const data = recordedDataDir();
+const has = data !== null;
+const recorded = join(data ?? "", "streams");
 const filesOf = (folder: string): readonly string[] =>
   has ? readdirSync(join(recorded, folder)).map((name) => join(folder, name)) : [];
 

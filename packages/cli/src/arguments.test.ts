@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseCommandLine } from "./arguments.ts";
 
-const around = { env: {}, userHome: "/home/me", cwd: "/work" };
+const around = { env: {}, userHome: "/home/me", cwd: "/home/me/here" };
 const parse = (line: string, env: Record<string, string> = {}) =>
   parseCommandLine(line === "" ? [] : line.split(" "), { ...around, env });
 
@@ -14,7 +14,7 @@ describe("the command line", () => {
       ...start,
       host: "10.0.0.1",
       port: 80,
-      home: "/work/state",
+      home: "/home/me/here/state",
       allowHosts: ["a.example", " ", "b"].filter((n) => n.trim()),
     });
     expect(
@@ -25,7 +25,7 @@ describe("the command line", () => {
       port: 0,
       home: "/h",
       allowHosts: ["x", "y", "a.example", "b"],
-      importDb: "/work/old.db",
+      importDb: "/home/me/here/old.db",
       open: false,
     });
     expect(parse("", { VARVE_HOST: "", VARVE_PORT: "", VARVE_HOME: "" })).toEqual(parse(""));
@@ -33,13 +33,13 @@ describe("the command line", () => {
 
   test.each([
     ["link", { command: "link", home: "/home/me/.varve" }],
-    ["link --home h", { command: "link", home: "/work/h" }],
+    ["link --home h", { command: "link", home: "/home/me/here/h" }],
     ["tail t", { command: "tail", home: "/home/me/.varve", tab: "t", from: 0 }],
     ["tail t --from 12", { command: "tail", home: "/home/me/.varve", tab: "t", from: 12 }],
-    ["send t hello", { command: "send", tab: "t", text: "hello", wait: false, cwd: "/work" }],
+    ["send t hello", { command: "send", tab: "t", text: "hello", wait: false, cwd: "/home/me/here" }],
     [
       "send --new hello --wait --cwd sub --model demo/demo --permissions allow",
-      { tab: null, wait: true, cwd: "/work/sub", model: "demo/demo", permissions: "allow" },
+      { tab: null, wait: true, cwd: "/home/me/here/sub", model: "demo/demo", permissions: "allow" },
     ],
     ["--help", { command: "help" }],
     ["send -h", { command: "help" }],

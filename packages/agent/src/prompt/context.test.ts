@@ -39,14 +39,14 @@ function tab(place: Partial<FakePlace> = {}, changed: Partial<TabContext> = {}) 
     ids: createFakeIds(),
     tools,
     home: "/home/.varve",
-    cwd: "/work/repo/pkg",
+    cwd: "/home/dev/repo/pkg",
     model: "demo/demo",
     effort: "default",
     ...changed,
   };
   return { context, clock, state };
 }
-const inRepo: RepositoryFacts = { root: "/work/repo", prefix: "pkg/", branch: "main", changed: 0 };
+const inRepo: RepositoryFacts = { root: "/home/dev/repo", prefix: "pkg/", branch: "main", changed: 0 };
 const sealed = (rows: readonly NewRow[]): readonly StoredRow[] =>
   rows.map((row, index) => ({ ...row, seq: index + 1, term: 1 }));
 const dataOf = (row: NewRow | undefined) => (row?.type === "system" ? row.data : expect.fail("a system row"));
@@ -74,41 +74,44 @@ describe("the opening rows", () => {
     expect(prefixOf(await openingRows(other.context))).toEqual(first);
     expect(first.system[0]).toBe(systemPrompt);
     expect(first.tools.map((tool) => tool.name)).toEqual(["a", "b"]);
-    for (const changing of ["/work", "2026", "linux", "demo"]) expect(systemPrompt).not.toContain(changing);
+    for (const changing of ["/home", "2026", "linux", "demo"]) expect(systemPrompt).not.toContain(changing);
   });
 
   test("[CTX-3] instruction files: home first, then from the repository's root down, AGENTS.md before CLAUDE.md", async () => {
     const files = {
       "/home/.varve/AGENTS.md": "mine",
-      "/work/repo/AGENTS.md": "root rules",
-      "/work/repo/CLAUDE.md": "not read",
-      "/work/repo/pkg/CLAUDE.md": "package rules",
-      "/work/AGENTS.md": "above the repository",
+      "/home/dev/repo/AGENTS.md": "root rules",
+      "/home/dev/repo/CLAUDE.md": "not read",
+      "/home/dev/repo/pkg/CLAUDE.md": "package rules",
+      "/home/dev/AGENTS.md": "above the repository",
     };
     const { system, instructions } = prefixOf(await openingRows(tab({ files, repository: inRepo }).context));
     expect(system.slice(1)).toEqual([
       '<instructions path="/home/.varve/AGENTS.md">\nmine\n</instructions>',
-      '<instructions path="/work/repo/AGENTS.md">\nroot rules\n</instructions>',
-      '<instructions path="/work/repo/pkg/CLAUDE.md">\npackage rules\n</instructions>',
+      '<instructions path="/home/dev/repo/AGENTS.md">\nroot rules\n</instructions>',
+      '<instructions path="/home/dev/repo/pkg/CLAUDE.md">\npackage rules\n</instructions>',
     ]);
     expect(instructions).toEqual([
       { path: "/home/.varve/AGENTS.md", bytes: 4, clipped: false },
-      { path: "/work/repo/AGENTS.md", bytes: 10, clipped: false },
-      { path: "/work/repo/pkg/CLAUDE.md", bytes: 13, clipped: false },
+      { path: "/home/dev/repo/AGENTS.md", bytes: 10, clipped: false },
+      { path: "/home/dev/repo/pkg/CLAUDE.md", bytes: 13, clipped: false },
     ]);
   });
 
   test("[CTX-3] outside a repository only the directory's own file is read", async () => {
-    const files = { "/work/repo/AGENTS.md": "above", "/work/repo/pkg/AGENTS.md": "here" };
+    const files = { "/home/dev/repo/AGENTS.md": "above", "/home/dev/repo/pkg/AGENTS.md": "here" };
     expect(prefixOf(await openingRows(tab({ files }).context)).instructions.map(({ path }) => path)).toEqual([
-      "/work/repo/pkg/AGENTS.md",
+      "/home/dev/repo/pkg/AGENTS.md",
     ]);
   });
 
   test("[CTX-3] files are capped one by one and together, and the cut is said", async () => {
     const prefix = ["a", "b", "c", "d"];
     const repository = { ...inRepo, prefix: prefix.join("/") };
-    const paths = ["/work/repo", ...prefix.map((_, depth) => `/work/repo/${prefix.slice(0, depth + 1).join("/")}`)];
+    const paths = [
+      "/home/dev/repo",
+      ...prefix.map((_, depth) => `/home/dev/repo/${prefix.slice(0, depth + 1).join("/")}`),
+    ];
     const files = Object.fromEntries(paths.map((path) => [`${path}/AGENTS.md`, "x".repeat(fileCharsMax + 1)]));
     const { system, instructions } = prefixOf(await openingRows(tab({ files, repository }).context));
     expect(instructions[0]).toMatchObject({ clipped: true, bytes: fileCharsMax + 1 });
@@ -117,7 +120,7 @@ describe("the opening rows", () => {
   });
 
   test("[CTX-3] an empty file is none", async () => {
-    const files = { "/work/repo/pkg/AGENTS.md": " \n" };
+    const files = { "/home/dev/repo/pkg/AGENTS.md": " \n" };
     expect(prefixOf(await openingRows(tab({ files }).context)).instructions).toEqual([]);
   });
 
@@ -125,9 +128,9 @@ describe("the opening rows", () => {
     const names = Array.from({ length: 70 }, (_, index) => `f${index}`);
     const text = noteOf(await openingRows(tab({ repository: { ...inRepo, changed: 3 }, names }).context));
     expect(text.split("\n")).toEqual([
-      "Directory: /work/repo/pkg",
+      "Directory: /home/dev/repo/pkg",
       "Date: 2026-01-31 (Saturday)",
-      "Git: branch main, 3 changed, root /work/repo",
+      "Git: branch main, 3 changed, root /home/dev/repo",
       "System: linux 6.1 (x64), shell /bin/bash",
       expect.stringMatching(/^Top level: f0 f1 .* f59 and 10 more$/),
     ]);

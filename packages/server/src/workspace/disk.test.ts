@@ -176,7 +176,7 @@ describe("one tab's damage", () => {
     await using rig = await makeRig({ script: [works("c1"), works("c2")], log: inner });
     await send(rig, "m1", "go");
     await toolRuns(rig);
-    const other = await rig.workspace.create({ cwd: "/work", model: "anthropic/claude-test", permissions: "allow" });
+    const other = await rig.workspace.create({ cwd: "/project", model: "anthropic/claude-test", permissions: "allow" });
     if (isFault(other)) throw new Error(other.message);
     await rig.workspace.send(other.id, { id: rig.id("m2"), text: "go" }, "test");
     await rig.until("both run", () => rig.works.size === 2);

@@ -52,7 +52,7 @@ describe("edit and resend", () => {
   test("[TAB-13] one under the id of another tab's message is refused and cuts nothing", async () => {
     const { rig, seq } = await talked();
     await using _rig = rig;
-    const other = await rig.workspace.create({ cwd: "/work", model: "anthropic/claude-test" });
+    const other = await rig.workspace.create({ cwd: "/project", model: "anthropic/claude-test" });
     if (isFault(other)) throw new Error(other.message);
     await rig.workspace.send(other.id, { id: rig.id("theirs"), text: "hi" }, "test");
     const log = logOf(rig);

@@ -55,7 +55,7 @@ describe("sending", () => {
     await send(rig, "m", "hi");
     await rig.until("the turn ended", idle(rig));
     expect(await send(rig, "m", "hi")).toMatchObject({ id: "m", state: "sealed" });
-    const other = await rig.workspace.create({ cwd: "/work", model: "anthropic/claude-test" });
+    const other = await rig.workspace.create({ cwd: "/project", model: "anthropic/claude-test" });
     if (isFault(other)) throw new Error(other.message);
     expect(await rig.workspace.send(other.id, { id: rig.id("m"), text: "hi" }, "test")).toMatchObject({
       code: "id-taken",

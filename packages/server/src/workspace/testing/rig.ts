@@ -73,7 +73,7 @@ export async function makeRig(options: RigOptions = {}): Promise<Rig> {
   };
   const rig = await startOn(shared, options);
   const made = await rig.workspace.create({
-    cwd: "/work",
+    cwd: "/project",
     model: "anthropic/claude-test",
     permissions: options.permissions ?? "allow",
   });
