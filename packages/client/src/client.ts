@@ -7,7 +7,6 @@
  */
 import type {
   Attachment,
-  BlobHash,
   ChunkId,
   Delivery,
   ErrorBody,
@@ -197,4 +196,3 @@ export type GroupItem =
       readonly output: LiveOutput | null;
       readonly questions: readonly LogChunk[];
     };
-export type BlobUrl = (blob: BlobHash) => string;

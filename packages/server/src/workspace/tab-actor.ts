@@ -357,7 +357,7 @@ export class TabActor {
     const turn = new TurnRun({
       core: this.core,
       turnId,
-      ended: async (_reason, send) => {
+      ended: async (send) => {
         this.#deadline?.cancel();
         this.#turn = null;
         if (send.length > 0) await this.#sendWaiting(send);

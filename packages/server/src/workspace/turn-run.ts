@@ -31,7 +31,7 @@ export interface TurnRunPorts {
   readonly core: TabCore;
   readonly turnId: TurnId;
   /** Inside the mailbox, right after the turn ended: begins the next one with these, or leaves the tab at rest. */
-  readonly ended: (reason: TurnEndReason, send: readonly QueuedMessage[]) => Promise<void>;
+  readonly ended: (send: readonly QueuedMessage[]) => Promise<void>;
 }
 
 export class TurnRun implements TurnOwner {
@@ -62,9 +62,6 @@ export class TurnRun implements TurnOwner {
   /** Somebody stopped it; what is sent from now on is meant for the next turn. */
   get stopping(): boolean {
     return this.#cancel.signal.aborted;
-  }
-  get step(): number {
-    return this.#step;
   }
 
   stop(reason: "stopped" | "deadline" | "restart"): void {
@@ -167,7 +164,7 @@ export class TurnRun implements TurnOwner {
   }
 
   async endTurn(reason: TurnEndReason, rows: readonly NewRow[]): Promise<void> {
-    const { core } = this;
+    const core = this.#core;
     assert(!this.#over, `turn ${this.turnId} ended twice`);
     const end: NewRow = {
       id: core.ports.ids.chunk(),
@@ -191,13 +188,9 @@ export class TurnRun implements TurnOwner {
       const state = reason === "error" ? "error" : "idle";
       const over = { turnId: null, step: 0, waits: [], retry: undefined, fault: undefined };
       core.status({ ...over, state, lastSealed: this.turnId });
-      await this.#ended(reason, after.send);
+      await this.#ended(after.send);
       return outcome;
     });
-  }
-
-  private get core(): TabCore {
-    return this.#core;
   }
 
   #callControl(callId: string): AbortController {
