@@ -38,6 +38,11 @@ export interface TurnOwner {
    * then the question waits for nobody any more.
    */
   ask(asked: NewRow, signal: AbortSignal): Promise<StoredRow | null>;
+  /**
+   * A person asked for a compaction while this turn runs: true once, then false until asked again. The loop looks at each step
+   * boundary.
+   */
+  takeCompactionWish(): boolean;
   /** Moves waiting steers into the log as user rows of this turn and step, in queue order, one transaction. How many. */
   drainSteers(turnId: TurnId, step: number): Promise<number>;
   /**

@@ -16,9 +16,12 @@ import type {
   JsonObject,
   LogId,
   NewRow,
+  RequestPurpose,
   StoredRow,
+  SystemData,
   TabId,
   TextData,
+  TurnId,
 } from "@varve/protocol";
 
 /** A tab as the log keeps it. What a server derives (state, waits, queue length) is not here. */
@@ -39,13 +42,15 @@ export interface TabEntry {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly trashedAt: number | null;
+  /** As JSON; the log does not look inside. */
+  readonly options: JsonObject;
 }
 export type NewTab = Pick<
   TabEntry,
-  "id" | "title" | "cwd" | "model" | "effort" | "permissions" | "parentId" | "logId" | "createdAt"
+  "id" | "title" | "cwd" | "model" | "effort" | "permissions" | "parentId" | "logId" | "createdAt" | "options"
 >;
 export type TabChange = Partial<
-  Pick<TabEntry, "title" | "cwd" | "model" | "effort" | "permissions" | "seen" | "updatedAt" | "trashedAt">
+  Pick<TabEntry, "title" | "cwd" | "model" | "effort" | "permissions" | "seen" | "updatedAt" | "trashedAt" | "options">
 >;
 
 /** The right to write: given by `claim`, void as soon as somebody else claims or the tab points to another log. */
@@ -216,6 +221,50 @@ export interface KeyEntry {
   readonly updatedAt: number;
 }
 
+/**
+ * One `usage` row as the bill keeps it. Written in the transaction that seals the row, never changed, and kept when the tab
+ * is purged: money that was spent stays spent. `tabId` is the tab whose fence sealed it, so a fork does not bill its parent's.
+ */
+export interface BillEntry {
+  readonly tabId: TabId;
+  readonly logId: LogId;
+  readonly seq: number;
+  readonly turnId: TurnId;
+  readonly step: number;
+  /** The row's `createdAt`. */
+  readonly at: number;
+  readonly usage: Extract<SystemData, { kind: "usage" }>;
+}
+export interface BillQuery {
+  readonly tabId?: TabId;
+  readonly logId?: LogId;
+  /** `from` inclusive, `to` exclusive, in milliseconds of `at`. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Entries with seq < before (with `logId`). */
+  readonly before?: number;
+  /** Newest first. Default and maximum: 500. */
+  readonly limit?: number;
+}
+/** Sums by tab, model and purpose; null fields of rows add nothing, `untold` and `unpriced` count them. */
+export interface BillSum {
+  readonly tabId: TabId;
+  readonly model: string;
+  readonly purpose: RequestPurpose;
+  readonly requests: number;
+  readonly untold: number;
+  readonly fresh: number;
+  readonly read: number;
+  readonly write5m: number;
+  readonly write1h: number;
+  readonly output: number;
+  readonly reasoning: number;
+  readonly attainable: number;
+  readonly attained: number;
+  readonly price: number;
+  readonly unpriced: number;
+}
+
 export interface Log {
   readonly engine: { readonly name: string; readonly version: string };
 
@@ -244,6 +293,9 @@ export interface Log {
   unfinished(): Promise<readonly TabId[]>;
   /** Tabs in which messages wait, queued or held. */
   tabsWithWaiting(): Promise<readonly TabId[]>;
+
+  billEntries(query: BillQuery): Promise<readonly BillEntry[]>;
+  billSums(query: Pick<BillQuery, "tabId" | "from" | "to">): Promise<readonly BillSum[]>;
 
   readonly journal: Journal;
   readonly blobs: BlobStore;

@@ -47,6 +47,8 @@ export const toolCallDataSchema = z.object({
   /** Exactly what the model wrote. */
   argsText: z.string(),
   providerMetadata: jsonObjectSchema.optional(),
+  /** Which models may be sent `providerMetadata` again; see `thinkingDataSchema`. Absent: none. */
+  modelScope: z.string().optional(),
 });
 
 export const toolResultDataSchema = z.object({
@@ -112,11 +114,33 @@ export const permissionSubjectSchema = z.object({
 });
 export const verdictSchema = z.enum(["once", "tab", "deny"]);
 
+export const cacheTtlSchema = z.enum(["5m", "1h"]);
+/**
+ * What a request was made for. `step` (also when absent): the turn's next step. `warm`: the last body again, so that its cache
+ * entry lives on. `compaction`: the summary of the tab. Only steps are links of the tab's chain of requests.
+ */
+export const requestPurposeSchema = z.enum(["step", "warm", "compaction"]);
+
 const requestData = z.object({
   kind: z.literal("request"),
   model: z.string(),
   scopeHash: z.string(),
   tailHash: z.string(),
+  purpose: requestPurposeSchema.optional(),
+  /** Lifetime of the entries that it writes; absent where the provider has none to choose. */
+  ttl: cacheTtlSchema.optional(),
+  /** UTF-16 units of its canonical blocks: with the tokens billed they calibrate every later estimate. */
+  chars: z.number().optional(),
+});
+/** Why a request read less than the one before it had left to read. */
+export const shortfallSchema = z.object({
+  kind: z.enum(["expired", "model", "options", "prefix", "compaction", "guard", "provider"]),
+  /** Attainable less read. */
+  tokens: z.number(),
+  /** With `expired`: from the start of the request that last touched the entry to the start of this one. */
+  idleMs: z.number().optional(),
+  /** The row that explains it: a prefix, compaction or model-changed row; with `guard` the row of the first differing block. */
+  seq: z.number().optional(),
 });
 const usageData = z.object({
   kind: z.literal("usage"),
@@ -130,8 +154,12 @@ const usageData = z.object({
   reasoning: z.number().nullable(),
   /** US dollars, null when the price is unknown. */
   price: z.number().nullable(),
+  /** Tokens that could have been read had nothing been lost: the whole input of the tab's request before. Null: unknown. */
   attainable: z.number().nullable(),
-  cause: z.string().optional(),
+  cause: shortfallSchema.optional(),
+  purpose: requestPurposeSchema.optional(),
+  /** Milliseconds: when the request began. A cache entry's lifetime counts from here. */
+  startedAt: z.number().optional(),
   raw: jsonObjectSchema.optional(),
 });
 const stepVoidData = z.object({
@@ -182,14 +210,48 @@ const askAnsweredData = z.object({
   answer: z.string(),
   by: z.string(),
 });
+/** A turn that came to a limit waits for a person at a step boundary. `used` and `max` in steps or US dollars. */
+export const limitNameSchema = z.enum(["turn-steps", "tab-money", "day-money", "price-unknown"]);
+const limitAskedData = z.object({
+  kind: z.literal("limit"),
+  state: z.literal("asked"),
+  askId: chunkIdSchema,
+  limit: limitNameSchema,
+  used: z.number(),
+  max: z.number(),
+});
+/** `go-on`: this turn alone may go as far again. `raise`: the limit itself is `raiseTo` from now on. `stop`: the turn ends. */
+export const limitChoiceSchema = z.enum(["go-on", "raise", "stop"]);
+const limitAnsweredData = z.object({
+  kind: z.literal("limit"),
+  state: z.literal("answered"),
+  askId: chunkIdSchema,
+  limit: limitNameSchema,
+  choice: limitChoiceSchema,
+  raiseTo: z.number().optional(),
+  by: z.string(),
+});
 export const turnEndReasonSchema = z.enum(["done", "stopped", "deadline", "error", "restart"]);
 const turnEndData = z.object({ kind: z.literal("turn-end"), reason: turnEndReasonSchema });
-const modelChangedData = z.object({ kind: z.literal("model-changed"), model: z.string(), effort: z.string() });
+const modelChangedData = z.object({
+  kind: z.literal("model-changed"),
+  model: z.string(),
+  effort: z.string(),
+  /** Lifetime of the cache entries that requests write from here on. Absent: what the prefix says. */
+  cacheTtl: cacheTtlSchema.optional(),
+});
+/** The fold begins with `summary`, then the kept rows below `keepFrom` by seq, then everything from `keepFrom` on. */
 const compactionData = z.object({
   kind: z.literal("compaction"),
   summary: z.string(),
   keepFrom: z.number(),
   keptUserSeqs: z.array(z.number()),
+  /** Notes below `keepFrom` that still hold (changed instructions) and are sent again. */
+  keptNoteSeqs: z.array(z.number()).optional(),
+  trigger: z.enum(["manual", "auto", "overflow"]).optional(),
+  /** Tokens of a request before and, estimated, after. */
+  tokensBefore: z.number().optional(),
+  tokensAfter: z.number().optional(),
 });
 const compactionUndoData = z.object({ kind: z.literal("compaction-undo"), compactionSeq: z.number() });
 const plainKinds = (["config-reload", "snapshot", "context-changed"] as const).map((kind) =>
@@ -206,6 +268,8 @@ const commonSystemKinds = [
   permissionAnsweredData,
   askAskedData,
   askAnsweredData,
+  limitAskedData,
+  limitAnsweredData,
   turnEndData,
   modelChangedData,
   compactionData,
@@ -258,6 +322,11 @@ export type InstructionFile = z.infer<typeof instructionFileSchema>;
 export type ToolDefinition = z.infer<typeof toolDefinitionSchema>;
 export type PermissionSubject = z.infer<typeof permissionSubjectSchema>;
 export type Verdict = z.infer<typeof verdictSchema>;
+export type CacheTtl = z.infer<typeof cacheTtlSchema>;
+export type RequestPurpose = z.infer<typeof requestPurposeSchema>;
+export type Shortfall = z.infer<typeof shortfallSchema>;
+export type LimitName = z.infer<typeof limitNameSchema>;
+export type LimitChoice = z.infer<typeof limitChoiceSchema>;
 export type TurnEndReason = z.infer<typeof turnEndReasonSchema>;
 export type ChunkRole = z.infer<typeof roleSchema>;
 export type ChunkType = z.infer<typeof chunkTypeSchema>;

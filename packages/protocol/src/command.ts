@@ -3,8 +3,15 @@
  * hits nothing. REST bodies of the same acts share these schemas.
  */
 import { z } from "zod";
-import { attachmentSchema, chunkIdSchema, tabIdSchema, turnIdSchema, verdictSchema } from "./chunk.ts";
-import { effortSchema, permissionModeSchema } from "./frame.ts";
+import {
+  attachmentSchema,
+  chunkIdSchema,
+  limitChoiceSchema,
+  tabIdSchema,
+  turnIdSchema,
+  verdictSchema,
+} from "./chunk.ts";
+import { effortSchema, permissionModeSchema, tabOptionsSchema } from "./frame.ts";
 import { deliverySchema, logIdSchema } from "./op.ts";
 
 const re = z.number().int().nonnegative();
@@ -70,12 +77,15 @@ export const cancelCommandSchema = z.object({ type: z.literal("cancel"), re, tab
 export const stopBodySchema = z.object({ turnId: turnIdSchema.optional(), callId: z.string().optional() });
 export const stopCommandSchema = z.object({ type: z.literal("stop"), re, tab: tabIdSchema, ...stopBodySchema.shape });
 
-/** Answers a permission question (`verdict`) or a question of the `ask` tool (`text`). The first answer wins. */
+/** Answers a permission question (`verdict`), one of the `ask` tool (`text`) or of a limit (`choice`). The first answer wins. */
 export const answerBodySchema = z.object({
   askId: chunkIdSchema,
   verdict: verdictSchema.optional(),
   /** With `deny`: why. For `ask`: the answer. */
   text: z.string().optional(),
+  choice: limitChoiceSchema.optional(),
+  /** With `raise`: the new limit, above what is used. */
+  raiseTo: z.number().positive().optional(),
 });
 export const answerCommandSchema = z.object({
   type: z.literal("answer"),
@@ -106,6 +116,14 @@ export const commandSchema = z.discriminatedUnion("type", [
   pongCommandSchema,
 ]);
 
+/** What a patch changes of a tab's options: a field that is left out stays, null takes it back to its default. */
+export const tabOptionsPatchSchema = z.object({
+  cacheTtl: tabOptionsSchema.shape.cacheTtl.nullable(),
+  moneyMax: tabOptionsSchema.shape.moneyMax.nullable(),
+  stepsMax: tabOptionsSchema.shape.stepsMax.nullable(),
+  keepWarm: tabOptionsSchema.shape.keepWarm.nullable(),
+  autoCompact: tabOptionsSchema.shape.autoCompact.nullable(),
+});
 export const newTabBodySchema = z.object({
   id: tabIdSchema.optional(),
   title: z.string().optional(),
@@ -113,6 +131,7 @@ export const newTabBodySchema = z.object({
   model: z.string().optional(),
   effort: effortSchema.optional(),
   permissions: permissionModeSchema.optional(),
+  options: tabOptionsSchema.optional(),
 });
 export const tabPatchSchema = z.object({
   title: z.string().optional(),
@@ -120,6 +139,7 @@ export const tabPatchSchema = z.object({
   model: z.string().optional(),
   effort: effortSchema.optional(),
   permissions: permissionModeSchema.optional(),
+  options: tabOptionsPatchSchema.optional(),
   /** false restores a tab from the trash. */
   trashed: z.boolean().optional(),
 });
@@ -132,5 +152,6 @@ export type QueuePatch = z.infer<typeof queuePatchSchema>;
 export type StopBody = z.infer<typeof stopBodySchema>;
 export type AnswerBody = z.infer<typeof answerBodySchema>;
 export type NewTabBody = z.infer<typeof newTabBodySchema>;
+export type TabOptionsPatch = z.infer<typeof tabOptionsPatchSchema>;
 export type TabPatch = z.infer<typeof tabPatchSchema>;
 export type Command = z.infer<typeof commandSchema>;

@@ -24,6 +24,15 @@ export const errorStatus = {
   "unknown-question": 404,
   "unknown-blob": 404,
   "unknown-setting": 404,
+  /** No request row at that seq. */
+  "unknown-request": 404,
+  "unknown-recording": 404,
+  /** A recording that is none, or whose lines cannot be read. */
+  "bad-recording": 400,
+  /** There is too little behind the last turns to be summed up, or nothing to undo. */
+  "nothing-to-compact": 409,
+  /** No summary came; nothing was changed. */
+  "compaction-failed": 502,
   "method-refused": 405,
   "id-taken": 409,
   "stale-version": 409,

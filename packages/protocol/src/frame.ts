@@ -2,7 +2,7 @@
  * CONTRACT. Frames, server -> client, JSON text. One socket carries many tabs; within one subscription frames are ordered.
  */
 import { z } from "zod";
-import { chunkIdSchema, logChunkSchema, tabIdSchema } from "./chunk.ts";
+import { cacheTtlSchema, chunkIdSchema, logChunkSchema, tabIdSchema } from "./chunk.ts";
 import {
   chunkOpenSchema,
   logIdSchema,
@@ -15,6 +15,22 @@ import {
 
 export const permissionModeSchema = z.enum(["read", "ask", "edits", "allow"]);
 export const effortSchema = z.enum(["default", "low", "medium", "high"]);
+
+/** What a person may set for one tab beside its model and mode. A field that is absent has its default. */
+export const tabOptionsSchema = z.object({
+  /** Lifetime of cache entries. Default: five minutes. */
+  cacheTtl: cacheTtlSchema.optional(),
+  /** US dollars that the tab and its children may cost. Default: no limit. */
+  moneyMax: z.number().positive().optional(),
+  /** Requests of one turn. Default: `turnLimits.stepsMax`. */
+  stepsMax: z.number().int().positive().optional(),
+  /** Sends the last body again before its cache entry expires, while the tab is idle. Default: off. */
+  keepWarm: z
+    .object({ on: z.boolean(), countMax: z.number().int().min(1).max(50), moneyMax: z.number().positive() })
+    .optional(),
+  /** Compacts by itself at this share of the model's window. Default: on, 0.8. */
+  autoCompact: z.object({ on: z.boolean(), share: z.number().min(0.3).max(0.95) }).optional(),
+});
 
 /** A tab as lists and the workspace feed show it. */
 export const tabRecordSchema = z.object({
@@ -37,6 +53,11 @@ export const tabRecordSchema = z.object({
   createdAt: z.number(),
   updatedAt: z.number(),
   trashedAt: z.number().nullable(),
+  options: tabOptionsSchema,
+  /** What its own requests cost, in US dollars; `unpriced` counts those whose price is not known. Children are not in it. */
+  cost: z.object({ price: z.number(), unpriced: z.number().int().nonnegative() }),
+  /** Milliseconds: when the tab's newest cache entry expires. Null: none is known. */
+  cacheUntil: z.number().nullable(),
 });
 
 /** An open block as a head gives it: its text from `offset` on. */
@@ -126,6 +147,7 @@ export const frameSchema = z.discriminatedUnion("type", [
 
 export type PermissionMode = z.infer<typeof permissionModeSchema>;
 export type Effort = z.infer<typeof effortSchema>;
+export type TabOptions = z.infer<typeof tabOptionsSchema>;
 export type TabRecord = z.infer<typeof tabRecordSchema>;
 export type OpenBlock = z.infer<typeof openBlockSchema>;
 export type HelloFrame = z.infer<typeof helloFrameSchema>;

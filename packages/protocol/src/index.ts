@@ -22,6 +22,7 @@ export { limits } from "./limits.ts";
 export type * from "./op.ts";
 export * from "./order.ts";
 export type * from "./rest.ts";
+export type * from "./rest-ledger.ts";
 export {
   type DroppedCell,
   joinRows,

@@ -56,7 +56,8 @@ export const messageDroppedSchema = z.object({
 });
 export const waitSchema = z.object({
   askId: chunkIdSchema,
-  kind: z.enum(["permission", "ask"]),
+  kind: z.enum(["permission", "ask", "limit"]),
+  /** "" with `limit`: the turn itself waits. */
   callId: z.string(),
 });
 /** One register, last stamp wins. Clients derive turn start and end from it. */

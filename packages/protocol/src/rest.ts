@@ -42,6 +42,16 @@ export const modelInfoSchema = z.object({
   /** Why not, or what is special ("scripted, no AI"). */
   note: z.string().optional(),
   contextTokens: z.number().nullable(),
+  /** US dollars for a million tokens, below the first tier. Null: not known. */
+  prices: z
+    .object({
+      input: z.number().nullable(),
+      output: z.number().nullable(),
+      read: z.number().nullable(),
+      write5m: z.number().nullable(),
+      write1h: z.number().nullable(),
+    })
+    .nullable(),
 });
 export const modelsBodySchema = z.object({
   models: z.array(modelInfoSchema),
@@ -51,9 +61,17 @@ export const modelsBodySchema = z.object({
   /** Providers whose key was found but whose models come later. */
   recognised: z.array(z.object({ provider: z.string(), note: z.string() })),
 });
+export const providerNameSchema = z.enum([
+  "anthropic",
+  "openai",
+  "google",
+  "deepseek",
+  "openrouter",
+  "openai-compatible",
+]);
 export const credentialSchema = z.object({
   id: z.string(),
-  provider: z.enum(["anthropic", "openai", "google", "openai-compatible"]),
+  provider: providerNameSchema,
   baseUrl: z.string().nullable(),
   /** Last four characters of the key, or null without one. */
   keyHint: z.string().nullable(),
@@ -65,11 +83,12 @@ export const newCredentialSchema = z.object({
     .string()
     .regex(/^[a-z0-9-]{1,32}$/)
     .optional(),
-  provider: z.enum(["anthropic", "openai", "google", "openai-compatible"]),
+  provider: providerNameSchema,
   key: z.string().optional(),
   baseUrl: z.string().optional(),
 });
 
+export type ProviderName = z.infer<typeof providerNameSchema>;
 export type Page = z.infer<typeof pageSchema>;
 export type HeadBody = z.infer<typeof headBodySchema>;
 export type Accepted = z.infer<typeof acceptedSchema>;

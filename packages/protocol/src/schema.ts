@@ -4,3 +4,4 @@ export * from "./command.ts";
 export * from "./frame.ts";
 export * from "./op.ts";
 export * from "./rest.ts";
+export * from "./rest-ledger.ts";

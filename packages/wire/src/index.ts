@@ -6,10 +6,18 @@ export { argumentsDepthMax, type ParsedArguments, parseArguments } from "./call-
 export { type CanonicalBlock, canonicalBlocks, chainOf, fingerprint } from "./canonical.ts";
 export { chooseProfile, type WireDialect } from "./choose-profile.ts";
 export { chunksToModelMessages, type Fold, type FoldOptions, foldVersion } from "./fold.ts";
+export type { Folder } from "./folder.ts";
 export { type GuardVerdict, guardPrefix, type PreviousRequest, previousRequest } from "./guard.ts";
 export type { ModelMessage } from "./model-message.ts";
 export { isIntactPrefix, makePrefixData, type PrefixSource, prefixHash } from "./prefix.ts";
-export { modelScopeOf, type Profile, type ProfileName, type WireTarget, wireTarget } from "./profile.ts";
+export {
+  type ConstantsName,
+  modelScopeOf,
+  type Profile,
+  type ProfileName,
+  type WireTarget,
+  wireTarget,
+} from "./profile.ts";
 export { anthropic } from "./profiles/anthropic.ts";
 export { deepseek } from "./profiles/deepseek.ts";
 export { mistral } from "./profiles/mistral.ts";

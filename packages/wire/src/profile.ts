@@ -5,12 +5,24 @@
 import type { JsonObject, ThinkingData } from "@varve/protocol";
 import type { ReasoningPart } from "./model-message.ts";
 
-export type ProfileName = "anthropic" | "openai-compatible" | "deepseek" | "mistral";
+export type ProfileName =
+  | "anthropic"
+  | "openai-responses"
+  | "openai-chat"
+  | "google"
+  | "deepseek"
+  | "openrouter"
+  | "mistral"
+  | "openai-compatible";
+/** The key of a prefix row's `constants`: what was frozen for this kind of provider. */
+export type ConstantsName = "anthropic" | "openai" | "google" | "deepseek" | "openrouter" | "openai-compatible";
 
 export interface Profile {
   readonly name: ProfileName;
   /** The profile whose constants in the prefix row serve this one. */
-  readonly constantsOf: "anthropic" | "openai-compatible";
+  readonly constantsOf: ConstantsName;
+  /** The key of `providerOptions` that the provider package reads. */
+  readonly optionsKey: string;
   /** One system message per block, or all joined by a blank line into one (templates that allow a single one). */
   readonly systemBlocks: "separate" | "joined";
   /** What a call's input is: the parsed object, or the model's own text wherever the adapter passes texts through. */
@@ -23,10 +35,19 @@ export interface Profile {
   readonly resultImages: "in-result" | "behind";
   /** Whether PDF files can be sent as they are. */
   readonly pdf: boolean;
-  /** Whether requests carry explicit cache breakpoints. */
-  readonly breakpoints: boolean;
+  /**
+   * Explicit cache breakpoints. `tails`: S, T2, T1, T0 (Anthropic). `system`: one on the system message, in every request, so that
+   * its form never changes (OpenAI, OpenRouter). `none`: the provider caches by itself.
+   */
+  readonly breakpoints: "tails" | "system" | "none";
+  /** Provider options that mark the system message, with `breakpoints: "system"`. */
+  readonly systemMark: JsonObject | null;
+  /** How an idle tab's entry is kept alive: the last body again, without output. Null: there is no way. */
+  readonly warmUp: "no-output" | null;
   callId(id: string): string;
   isCallId(id: string): boolean;
+  /** Provider options of a call or text part that replay its metadata (Gemini's thought signatures), or null. Scope and epoch are checked before. */
+  replayMetadata(metadata: JsonObject): JsonObject | null;
   /** The part that replays this thinking, or null when it may not be sent. Scope, epoch and `partial` are checked before. */
   replay(thinking: ThinkingData): ReasoningPart | null;
 }

@@ -23,7 +23,7 @@ export function requestOptions(prefix: PrefixData, target: WireTarget, effort: E
     ...(prefix.tools.length > 0 && { tools: prefix.tools.map((tool) => functionTool(tool, eager)) }),
     ...(prefix.tools.length > 0 && { toolChoice: { type: "auto" } }),
     ...(typeof limit === "number" && { maxOutputTokens: limit }),
-    providerOptions: { [target.profile.constantsOf === "anthropic" ? "anthropic" : "openaiCompatible"]: own },
+    providerOptions: { [target.profile.optionsKey]: own },
   };
 }
 

@@ -32,6 +32,8 @@ export interface WireRequest {
   readonly scopeHash: string;
   readonly tailHash: string;
   readonly chain: readonly string[];
+  /** UTF-16 units of the canonical blocks. */
+  readonly chars: number;
   readonly guard: GuardVerdict;
   /** Not empty: our mistake, and the request must not be sent. */
   readonly violations: readonly Violation[];
@@ -52,9 +54,10 @@ function requestOf(fold: Fold, input: RequestInput, options: RequestOptions): Wi
   const chain = chainOf(canonicalBlocks(fold.messages, options.tools));
   const previous = previousRequest(input.rows, input.modelName);
   const lifetimes = cacheLifetimes(fold.prefix, target);
-  const messages = target.profile.breakpoints
-    ? placeBreakpoints(fold.messages, { anchors: fold.anchors, scopeHash, ...lifetimes })
-    : [...fold.messages];
+  const messages =
+    target.profile.breakpoints === "tails"
+      ? placeBreakpoints(fold.messages, { anchors: fold.anchors, scopeHash, ...lifetimes })
+      : [...fold.messages];
   return {
     kind: "wire-request",
     messages,
@@ -62,6 +65,7 @@ function requestOf(fold: Fold, input: RequestInput, options: RequestOptions): Wi
     scopeHash,
     tailHash: fingerprint(chain),
     chain,
+    chars: 0,
     guard: guardPrefix({ chain, previous, previousChain }),
     violations: validateMessages(messages, target.profile),
     alarms: fold.alarms,

@@ -4,9 +4,15 @@
  * It never throws and never hangs: the iteration ends after exactly one of `finish`, `failure` or `cancelled`. A stream that
  * ends without a clean finish is a `failure` with code `provider-cut`, whatever the provider package makes of it.
  */
-import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import type {
+  LanguageModelV3,
+  LanguageModelV3CallOptions,
+  LanguageModelV3StreamPart,
+  LanguageModelV3Usage,
+} from "@ai-sdk/provider";
 import type { Credential, ErrorCode, Fault, ModelInfo, ModelsBody, NewCredential } from "@varve/protocol";
 import type { WireTarget } from "@varve/wire";
+import type { ModelFacts, PriceOverrides } from "./facts.ts";
 
 export interface ModelFailure {
   readonly code: ErrorCode;
@@ -26,9 +32,18 @@ export type ModelPart =
 /** A resolved model: what the fold aims at and what streams. */
 export interface ResolvedModel {
   readonly info: ModelInfo;
+  /** What is known of it without asking anybody. */
+  readonly facts: ModelFacts;
   readonly target: WireTarget;
   stream(options: LanguageModelV3CallOptions): AsyncIterable<ModelPart>;
+  /** One request that is not streamed: keep-warm. Never throws; a failure is a value. */
+  generate(options: LanguageModelV3CallOptions): Promise<Generated>;
 }
+
+export type Generated =
+  | { readonly kind: "generated"; readonly text: string; readonly usage: LanguageModelV3Usage }
+  | { readonly kind: "failed"; readonly failure: ModelFailure }
+  | { readonly kind: "cancelled" };
 
 export type ProviderFactory = (credential: KnownCredential) => Promise<(modelId: string) => LanguageModelV3>;
 
@@ -47,6 +62,8 @@ export interface ModelRegistry {
   /** `unknown-model` or `model-unavailable` with a hint. */
   resolve(modelId: string): Promise<ResolvedModel | Fault>;
   credentials(): readonly Credential[];
+  /** What a person says about prices and limits: wins over the table. Keys are model names `<credential>/<model>`. */
+  setOverrides(overrides: PriceOverrides): void;
   /** Replaces the stored ones (decrypted by the server). */
   setStored(credentials: readonly KnownCredential[]): void;
   /** One cheap call: null when the provider accepts it. */

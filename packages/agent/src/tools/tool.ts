@@ -6,7 +6,7 @@
  * A tool must never: read a setting that is not in its `ToolPlace`, show output that it did not bound, or touch a path that
  * `prepare` did not name.
  */
-import type { JsonObject, PermissionSubject, TabId, ToolDefinition } from "@varve/protocol";
+import type { JsonObject, PermissionSubject, StoredRow, TabId, ToolDefinition } from "@varve/protocol";
 
 /** Where a tab's tools work. One per tab, living as long as the server does. */
 export interface ToolPlace {
@@ -52,6 +52,8 @@ export interface ToolRun {
   readonly output: (text: string) => void;
   /** Asks the person and waits; null when the turn was stopped before an answer. Only the `ask` tool uses it. */
   readonly ask: (question: string, options: readonly string[]) => Promise<string | null>;
+  /** Sealed rows of the tab's log with `from` <= seq <= `to`, ascending. Only the `recall` tool uses it. */
+  readonly rows: (from: number, to: number) => readonly StoredRow[];
 }
 
 export interface PreparedCall {
