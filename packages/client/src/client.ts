@@ -6,6 +6,7 @@
  * the server says sealed or dropped.
  */
 import type {
+  AnswerBody,
   Attachment,
   ChunkId,
   Delivery,
@@ -18,7 +19,6 @@ import type {
   TabRecord,
   TabStatus,
   TurnId,
-  Verdict,
 } from "@varve/protocol";
 
 export type ConnectionState =
@@ -106,7 +106,7 @@ export interface TabHandle {
   cancel(id: ChunkId): Promise<ErrorBody | null>;
   /** Stops the open turn (the one shown now), or one call of it. */
   stop(callId?: string): Promise<ErrorBody | null>;
-  answer(askId: ChunkId, answer: { readonly verdict?: Verdict; readonly text?: string }): Promise<ErrorBody | null>;
+  answer(askId: ChunkId, answer: Omit<AnswerBody, "askId">): Promise<ErrorBody | null>;
   pageOlder(): Promise<void>;
   pageNewer(): Promise<void>;
   /** Re-attaches the window to the end. */

@@ -103,13 +103,32 @@ describe("events", () => {
     [{ kind: "turn-end", reason: "stopped" }, true],
     [{ kind: "turn-end", reason: "error" }, true],
     [{ kind: "turn-end", reason: "done" }, false],
-    [{ kind: "prefix", hash: "h", bytes: 1, instructions: [] }, false],
     [{ kind: "request", model: "m", scopeHash: "s", tailHash: "t" }, false],
-    [{ kind: "model-changed", model: "m", effort: "low" }, false],
     [{ kind: "note", topic: "t", text: "t" }, false],
     [{ kind: "snapshot", text: "t" }, false],
+    [{ kind: "note", topic: "instructions", text: "t" }, true],
+    [{ kind: "limit", state: "asked", askId: "q", limit: "turn-steps", used: 1, max: 1 }, true],
+    [{ kind: "limit", state: "answered", askId: "q", limit: "turn-steps", choice: "stop", by: "me" }, true],
   ])("[GROUP-4] %j is shown: %s", (data, shown) => {
     expect(shape(grouped([system("s", data)]))).toEqual(shown ? ["event s: s"] : []);
+  });
+  test.each([
+    [3, false],
+    [4, true],
+  ])("[GROUP-4] another prefix or model than the log began with is shown: at seq %d %s", (seq, shown) => {
+    const changed = row("m", {
+      seq,
+      role: "system",
+      type: "system",
+      data: { kind: "model-changed", model: "m", effort: "low" },
+    });
+    const applied = row("p", {
+      seq,
+      role: "system",
+      type: "system",
+      data: { kind: "prefix", hash: "h", bytes: 1, instructions: [] },
+    });
+    expect(shape(grouped([changed, applied]))).toEqual(shown ? ["event m: m p"] : []);
   });
   test("[GROUP-4] errors are events; rows that are not shown part nothing", () => {
     const error = row("e", { role: "system", type: "error", data: { message: "m" } });

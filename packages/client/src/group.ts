@@ -101,12 +101,19 @@ const shownKinds: ReadonlySet<string> = new Set([
   "compaction-undo",
   "context-changed",
   "config-reload",
+  "limit",
 ]);
+/** A log begins with its prefix, its model and its surroundings: what everybody expects is no event. */
+const openingRows = 3;
+/** The topic of notes that tell the agent of changed instructions. Other notes are about its surroundings. */
+const toldTopic = "instructions";
 
 function isEvent(row: LogChunk): boolean {
   if (row.type === "error") return true;
   if (row.type !== "system") return false;
   if (row.data.kind === "turn-end") return row.data.reason !== "done";
+  if (row.data.kind === "prefix" || row.data.kind === "model-changed") return row.seq > openingRows;
+  if (row.data.kind === "note") return row.data.topic === toldTopic;
   return shownKinds.has(row.data.kind);
 }
 

@@ -195,6 +195,8 @@ export class TabSync {
           askId,
           ...(answer.verdict === undefined ? {} : { verdict: answer.verdict }),
           ...(answer.text === undefined ? {} : { text: answer.text }),
+          ...(answer.choice === undefined ? {} : { choice: answer.choice }),
+          ...(answer.raiseTo === undefined ? {} : { raiseTo: answer.raiseTo }),
         })),
       pageOlder: () => this.#page("older"),
       pageNewer: () => this.#page("newer"),
