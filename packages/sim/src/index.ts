@@ -21,12 +21,15 @@ export {
   createCacheModel,
   estimateTokens,
 } from "./provider/cache-model.ts";
+export { deepseekProblem, mistralProblem, openrouterProblem } from "./provider/chat-dialect-rules.ts";
 export type { FakeProviderOptions } from "./provider/desk.ts";
 export { createFakeProvider, type FakeProvider } from "./provider/fake-provider.ts";
 export type { EmittedDelta, Gate } from "./provider/gate.ts";
+export { geminiProblem } from "./provider/gemini-rules.ts";
 export { openaiProblem } from "./provider/openai-rules.ts";
 export type { CallOutcome, RecordedCall } from "./provider/recorded-call.ts";
 export type { FakeMessage, FakeRequest, FakeToolCall, FakeToolResult } from "./provider/request-view.ts";
+export { responsesProblem } from "./provider/responses-rules.ts";
 export type {
   Failure,
   FailurePoint,
