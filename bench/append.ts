@@ -76,7 +76,7 @@ const makeRow = (): NewRow => ({
 async function portWriter(log: Log): Promise<(row: NewRow) => Promise<void>> {
   const [id, logId, createdAt] = [ids.tab(), ids.log(), Date.now()];
   const base = { title: "bench", cwd: "/", model: "demo/demo", effort: "medium", permissions: "ask", parentId: null };
-  sound(await log.createTab({ ...base, id, logId, createdAt }));
+  sound(await log.createTab({ ...base, id, logId, createdAt, options: {} }));
   const claim = sound(await log.claim(id, Date.now()));
   return async (row) => {
     const outcome = await log.commit(claim, { rows: [row] });

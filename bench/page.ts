@@ -76,7 +76,15 @@ function positions(length: number): () => number {
 }
 
 async function filled(log: Log, length: number): Promise<Claim> {
-  const base = { title: "bench", cwd: "/", model: "demo/demo", effort: "medium", permissions: "ask", parentId: null };
+  const base = {
+    title: "bench",
+    cwd: "/",
+    model: "demo/demo",
+    effort: "medium",
+    permissions: "ask",
+    parentId: null,
+    options: {},
+  };
   const tab = sound(await log.createTab({ ...base, id: ids.tab(), logId: ids.log(), createdAt: Date.now() }));
   const claim = sound(await log.claim(tab.id, Date.now()));
   for (let made = 0; made < length; made += BATCH) {

@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { describeBills } from "./contract/bills.ts";
 import type { OpenLog } from "./contract/fixtures.ts";
 import { describeInbox } from "./contract/inbox.ts";
 import { describeLogs } from "./contract/logs.ts";
@@ -18,6 +19,7 @@ export function describeLogContract(name: string, open: OpenLog, runs = 60): voi
     describeLogs(open);
     describeInbox(open);
     describeRest(open);
+    describeBills(open);
     describeModel(open, runs);
   });
 }

@@ -233,6 +233,7 @@ export interface BillEntry {
   readonly step: number;
   /** The row's `createdAt`. */
   readonly at: number;
+  /** Without `raw`, which the row keeps. */
   readonly usage: Extract<SystemData, { kind: "usage" }>;
 }
 export interface BillQuery {

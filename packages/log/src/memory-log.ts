@@ -10,10 +10,12 @@ import {
   parseBlobHash,
   type TabId,
 } from "@varve/protocol";
+import { billLimit, billMatches, billSumsOf } from "./bill-rule.ts";
 import { waits } from "./inbox-rule.ts";
 import { JournalBlocks } from "./journal-blocks.ts";
 import type {
   Batch,
+  BillQuery,
   BlobStore,
   Claim,
   CommitOutcome,
@@ -148,6 +150,14 @@ class MemoryLog implements Log {
   async tabsWithWaiting() {
     const waiting = new Set([...this.#state.inbox.values()].filter(waits).map((record) => record.tabId));
     return [...this.#state.tabs.keys()].filter((id) => waiting.has(id));
+  }
+
+  async billEntries(query: BillQuery) {
+    const found = this.#state.bills.filter((entry) => billMatches(entry, query));
+    return found.toReversed().slice(0, billLimit(query));
+  }
+  async billSums(query: Pick<BillQuery, "tabId" | "from" | "to">) {
+    return billSumsOf(this.#state.bills.filter((entry) => billMatches(entry, query)));
   }
 
   async setting(key: string) {

@@ -1,6 +1,18 @@
 import type { ChunkId, Clock, Fault, LogId, TabId } from "@varve/protocol";
 import { isFault } from "@varve/protocol";
-import type { Batch, BlobStore, Fence, KeyEntry, Log, LogTarget, NewTab, PageQuery, TabChange } from "./log.ts";
+import type {
+  Batch,
+  BillQuery,
+  BlobStore,
+  Fence,
+  KeyEntry,
+  Log,
+  LogTarget,
+  NewTab,
+  PageQuery,
+  TabChange,
+} from "./log.ts";
+import { readBillSums, readBills } from "./sqlite/bills.ts";
 import { fileBlobs } from "./sqlite/blobs.ts";
 import { checkStore } from "./sqlite/check.ts";
 import { commitBatch } from "./sqlite/commit.ts";
@@ -103,6 +115,13 @@ export class SqliteLog implements Log {
 
   async tabsWithWaiting() {
     return this.#read(() => this.store.sql.tabsWithWaiting.all().map((row) => tabIdIn(row, "id")));
+  }
+
+  async billEntries(query: BillQuery) {
+    return this.#read(() => readBills(this.store, query));
+  }
+  async billSums(query: Pick<BillQuery, "tabId" | "from" | "to">) {
+    return this.#read(() => readBillSums(this.store, query));
   }
 
   async setting(key: string) {

@@ -158,6 +158,8 @@ const usageData = z.object({
   attainable: z.number().nullable(),
   cause: shortfallSchema.optional(),
   purpose: requestPurposeSchema.optional(),
+  /** The step broke off: input as the provider had told it by then, output estimated from what had come. No sign of a finish. */
+  cut: z.boolean().optional(),
   /** Milliseconds: when the request began. A cache entry's lifetime counts from here. */
   startedAt: z.number().optional(),
   raw: jsonObjectSchema.optional(),

@@ -1,6 +1,7 @@
 /** What the contract's suites write with: short names for ids, rows and batches. */
 import type { ChunkId, IdMaker, JsonObject, NewRow, StoredRow, SystemData, TurnId } from "@varve/protocol";
 import { assert, idMaker, isFault, noTurn, parseTurnId } from "@varve/protocol";
+import type { UsageData } from "../bill-rule.ts";
 import type { Batch, Claim, InboxRecord, InboxWrite, Log, LogTarget, NewTab, TabEntry } from "../log.ts";
 
 /** A log to test, and its end. */
@@ -62,7 +63,7 @@ export const system = (place: Place, data: SystemData): NewRow => ({
 });
 export const notice = (place: Place, text = "a notice") =>
   system(place, { kind: "notice", level: "info", code: "test", text });
-export const usage = (place: Place) =>
+export const usage = (place: Place, more: Partial<UsageData> = {}) =>
   system(place, {
     kind: "usage",
     model: "demo/demo",
@@ -74,6 +75,7 @@ export const usage = (place: Place) =>
     reasoning: null,
     price: null,
     attainable: null,
+    ...more,
   });
 export const turnEnd = (place: Place) => system(place, { kind: "turn-end", reason: "done" });
 
@@ -101,6 +103,7 @@ export const newTab = (more: Partial<NewTab> = {}): NewTab => ({
   parentId: null,
   logId: ids.log(),
   createdAt: startMs,
+  options: {},
   ...more,
 });
 

@@ -1,6 +1,7 @@
 /** A batch against the memory log: everything is decided on a copy first, so that a refusal leaves nothing behind. */
 import type { ChunkId, Fault, NewRow } from "@varve/protocol";
 import { assert } from "@varve/protocol";
+import { billEntryOf } from "../bill-rule.ts";
 import { applyInboxWrite, type InboxView } from "../inbox-rule.ts";
 import type { Batch, CommitOutcome, Fence, InboxRecord, InboxWrite, TabEntry } from "../log.ts";
 import { idTaken, lateResult, secondResult } from "../refusals.ts";
@@ -74,6 +75,8 @@ class Draft {
     for (const kept of this.rows) {
       this.#log.rows.push(kept);
       this.#log.seqs.set(kept.row.id, kept.row.seq);
+      const bill = billEntryOf({ tabId: this.#tab.id, logId: this.#tab.logId }, kept.row);
+      if (bill !== null) this.#state.bills.push(bill);
     }
     for (const [id, record] of this.#records) this.#state.inbox.set(id, record);
     const tab = { ...this.#tab, tail: this.#tab.tail + this.rows.length };

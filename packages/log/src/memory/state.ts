@@ -1,5 +1,5 @@
 import type { ChunkId, Fault, LogId, StoredRow, TabId } from "@varve/protocol";
-import type { InboxRecord, LogEntry, LogTarget, TabEntry } from "../log.ts";
+import type { BillEntry, InboxRecord, LogEntry, LogTarget, TabEntry } from "../log.ts";
 import { beyondTail, chainTooDeep, foreignLog, logIdTaken, unknownLog } from "../refusals.ts";
 import { childSegments, rootSegments, type Segment, segmentsMax, segmentsWithin } from "../segments.ts";
 
@@ -27,6 +27,8 @@ export class MemoryState {
   readonly tabs = new Map<TabId, TabEntry>();
   readonly logs = new Map<LogId, MemoryRows>();
   readonly inbox = new Map<ChunkId, InboxRecord>();
+  /** In the order of sealing; a purge leaves it as it is. */
+  readonly bills: BillEntry[] = [];
 
   tailOf(log: MemoryRows): number {
     return log.entry.parentSeq + log.rows.length;

@@ -7,6 +7,7 @@ import { idTaken } from "../refusals.ts";
 import { callIdOf, dataText, messageText, type RowFrame, rowOf } from "../row-text.ts";
 import { forkPoint, type Segment } from "../segments.ts";
 import { plainText } from "../well-formed.ts";
+import { insertBill } from "./bills.ts";
 import { messageIn, number } from "./decode.ts";
 import { resultProblem } from "./result-check.ts";
 import type { Store } from "./store.ts";
@@ -120,7 +121,9 @@ class BatchWriter {
       call,
     );
     if (inserted === 0) return refusal(idTaken(id), this.#ownMessage(row));
-    this.rows.push(rowOf(frame, text));
+    const sealed = rowOf(frame, text);
+    insertBill(this.#store, this.#fence, sealed);
+    this.rows.push(sealed);
     return null;
   }
 

@@ -2,8 +2,19 @@
  * Decoders: from the columns of a row to what they were when this log wrote them. The casts are the price of a store
  * that is typed by its writer: every value went in through the typed port, and the file belongs to one server.
  */
-import type { BlobHash, ChunkId, ChunkRole, ChunkType, Delivery, LogId, TabId, TurnId } from "@varve/protocol";
-import type { BlobEntry, InboxRecord, KeyEntry, LogEntry, TabEntry } from "../log.ts";
+import type {
+  BlobHash,
+  ChunkId,
+  ChunkRole,
+  ChunkType,
+  Delivery,
+  JsonObject,
+  LogId,
+  RequestPurpose,
+  TabId,
+  TurnId,
+} from "@varve/protocol";
+import type { BillEntry, BillSum, BlobEntry, InboxRecord, KeyEntry, LogEntry, TabEntry } from "../log.ts";
 import { messageData, type RowFrame } from "../row-text.ts";
 import type { SqlRow } from "./driver.ts";
 
@@ -31,6 +42,7 @@ export function tabIn(row: SqlRow): TabEntry {
     createdAt: number(row, "created_at"),
     updatedAt: number(row, "updated_at"),
     trashedAt: numberOrNull(row, "trashed_at"),
+    options: JSON.parse(text(row, "options_json")) as JsonObject,
   };
 }
 
@@ -91,3 +103,48 @@ export function keyIn(row: SqlRow): KeyEntry {
     updatedAt: numberOrNull(row, "updated_at") ?? 0,
   };
 }
+
+export function billIn(row: SqlRow): BillEntry {
+  const purpose = textOrNull(row, "purpose") as RequestPurpose | null;
+  const usage = {
+    kind: "usage",
+    model: text(row, "model"),
+    fresh: numberOrNull(row, "fresh"),
+    read: numberOrNull(row, "read"),
+    write5m: numberOrNull(row, "write_5m"),
+    write1h: numberOrNull(row, "write_1h"),
+    output: numberOrNull(row, "output"),
+    reasoning: numberOrNull(row, "reasoning"),
+    price: numberOrNull(row, "price"),
+    attainable: numberOrNull(row, "attainable"),
+    ...(purpose === null ? {} : { purpose }),
+    ...(JSON.parse(text(row, "other_json")) as Partial<BillEntry["usage"]>),
+  } as const;
+  return {
+    tabId: tabIdIn(row, "tab_id"),
+    logId: logIdIn(row, "log_id"),
+    seq: number(row, "seq"),
+    turnId: text(row, "turn_id") as TurnId,
+    step: number(row, "step"),
+    at: number(row, "at"),
+    usage,
+  };
+}
+
+export const billSumIn = (row: SqlRow): BillSum => ({
+  tabId: tabIdIn(row, "tab_id"),
+  model: text(row, "model"),
+  purpose: text(row, "purpose") as RequestPurpose,
+  requests: number(row, "requests"),
+  untold: number(row, "untold"),
+  fresh: number(row, "fresh"),
+  read: number(row, "read"),
+  write5m: number(row, "write_5m"),
+  write1h: number(row, "write_1h"),
+  output: number(row, "output"),
+  reasoning: number(row, "reasoning"),
+  attainable: number(row, "attainable"),
+  attained: number(row, "attained"),
+  price: number(row, "price"),
+  unpriced: number(row, "unpriced"),
+});

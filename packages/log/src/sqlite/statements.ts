@@ -2,20 +2,30 @@
 import type { Database, Statement } from "./driver.ts";
 
 const keptTabColumns =
-  "id, title, cwd, model, effort, permissions, parent_id, log_id, term, seen, created_at, updated_at, trashed_at";
+  "id, title, cwd, model, effort, permissions, parent_id, log_id, term, seen, created_at, updated_at, trashed_at, options_json";
 /** The tail of a tab is that of its log: its last row, or where it was forked when it has none of its own. */
 const tabColumns = `${keptTabColumns}, coalesce((SELECT max(seq) FROM chunks WHERE chunks.log_id = tabs.log_id),
   (SELECT parent_seq FROM logs WHERE logs.id = tabs.log_id)) AS tail`;
 const frameColumns = "id, seq, term, turn_id, step, role, type, created_at, by, data_json";
 const messageColumns = "id, tab_id, position, version, state, delivery, data_json, by, at, sealed_log_id, sealed_seq";
+const billColumns = `tab_id, log_id, seq, turn_id, step, at, model, purpose, fresh, read, write_5m, write_1h, output, reasoning,
+  price, attainable, other_json`;
+const billRange = "at >= ? AND at < ? AND seq < ?";
+const billSumColumns = `tab_id, model, coalesce(purpose, 'step') AS purpose, count(*) AS requests,
+  sum(coalesce(fresh, read, write_5m, write_1h, output, reasoning) IS NULL) AS untold,
+  total(fresh) AS fresh, total(read) AS read, total(write_5m) AS write_5m, total(write_1h) AS write_1h,
+  total(output) AS output, total(reasoning) AS reasoning,
+  total(iif(read IS NULL, NULL, attainable)) AS attainable, total(min(read, attainable)) AS attained,
+  total(price) AS price, sum(price IS NULL) AS unpriced`;
+const billGroups = "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
 
 const texts = {
   // Tabs and their logs.
   tabs: `SELECT ${tabColumns} FROM tabs ORDER BY n`,
   tab: `SELECT ${tabColumns} FROM tabs WHERE id = ?`,
-  insertTab: `INSERT INTO tabs (${keptTabColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertTab: `INSERT INTO tabs (${keptTabColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   changeTab: `UPDATE tabs SET title = ?, cwd = ?, model = ?, effort = ?, permissions = ?, seen = ?, updated_at = ?,
-    trashed_at = ? WHERE id = ?`,
+    trashed_at = ?, options_json = ? WHERE id = ?`,
   claim: "UPDATE tabs SET term = max(term + 1, ?) WHERE id = ?",
   /** The fence, and where the batch goes on. No row: somebody else owns the tab. In the transaction that inserts. */
   fencedTail: `SELECT (SELECT max(seq) FROM chunks WHERE chunks.log_id = tabs.log_id) AS tail FROM tabs
@@ -51,6 +61,16 @@ const texts = {
     AND (turn_id <> ? OR step > ?) LIMIT 1`,
   turnsDown: `SELECT seq, turn_id, type = 'system' AND json_extract(data_json, '$.kind') = 'turn-end' AS ends FROM chunks
     WHERE log_id = ? AND seq BETWEEN ? AND ? AND turn_id <> '' ORDER BY seq DESC LIMIT ?`,
+
+  // The bill.
+  insertBill: `INSERT INTO bills (${billColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  bills: `SELECT ${billColumns} FROM bills WHERE ${billRange} ORDER BY n DESC LIMIT ?`,
+  billsOfTab: `SELECT ${billColumns} FROM bills WHERE tab_id = ? AND ${billRange} ORDER BY n DESC LIMIT ?`,
+  billsOfLog: `SELECT ${billColumns} FROM bills WHERE log_id = ? AND ${billRange} ORDER BY seq DESC LIMIT ?`,
+  billsOfTabInLog: `SELECT ${billColumns} FROM bills WHERE log_id = ? AND tab_id = ? AND ${billRange}
+    ORDER BY seq DESC LIMIT ?`,
+  billSums: `SELECT ${billSumColumns} FROM bills WHERE at >= ? AND at < ? ${billGroups}`,
+  billSumsOfTab: `SELECT ${billSumColumns} FROM bills WHERE tab_id = ? AND at >= ? AND at < ? ${billGroups}`,
 
   // Messages.
   message: `SELECT ${messageColumns} FROM inbox WHERE id = ?`,

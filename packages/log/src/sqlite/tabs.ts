@@ -3,6 +3,7 @@ import { assert, isFault } from "@varve/protocol";
 import type { Claim, Fence, LogEntry, LogTarget, NewTab, TabChange, TabEntry } from "../log.ts";
 import { fencedOut, tabIdTaken, unknownTab } from "../refusals.ts";
 import { changedEntry, newEntry, nextTerm, targetOf } from "../tab-rule.ts";
+import { jsonText } from "../well-formed.ts";
 import { logIdIn, logIn, messageIn, tabIn } from "./decode.ts";
 import { makeLog, placeOf } from "./logs.ts";
 import type { Store } from "./store.ts";
@@ -41,7 +42,8 @@ export function changeTab(store: Store, id: TabId, change: TabChange): TabEntry 
 export function saveTabChange(store: Store, tab: TabEntry, change: TabChange): TabEntry {
   const entry = changedEntry(tab, change);
   const { title, cwd, model, effort, permissions, seen, updatedAt, trashedAt, id } = entry;
-  store.sql.changeTab.run(title, cwd, model, effort, permissions, seen, updatedAt, trashedAt, id);
+  const rest = [seen, updatedAt, trashedAt, jsonText(entry.options)] as const;
+  store.sql.changeTab.run(title, cwd, model, effort, permissions, ...rest, id);
   return entry;
 }
 
@@ -81,6 +83,6 @@ export function logsOfTab(store: Store, id: TabId): readonly LogEntry[] {
 
 function insertTab(store: Store, tab: TabEntry): void {
   const { id, title, cwd, model, effort, permissions, parentId, logId, term, seen } = tab;
-  const times = [tab.createdAt, tab.updatedAt, tab.trashedAt] as const;
-  store.sql.insertTab.run(id, title, cwd, model, effort, permissions, parentId, logId, term, seen, ...times);
+  const rest = [tab.createdAt, tab.updatedAt, tab.trashedAt, jsonText(tab.options)] as const;
+  store.sql.insertTab.run(id, title, cwd, model, effort, permissions, parentId, logId, term, seen, ...rest);
 }

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseTabId } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
-import { claimed, said, sealed, sound } from "../../contract/fixtures.ts";
+import { claimed, said, sealed, sound, usage } from "../../contract/fixtures.ts";
 import { openSqliteLog } from "../../sqlite-log.ts";
 import { openedLog, stillClock, temporaryFolder } from "../../testing/temporary.ts";
 import { loadEngine } from "../driver.ts";
-import { newestSchema } from "./migrate.ts";
+import { applicationId, newestSchema } from "./migrate.ts";
+import { schema1 } from "./schema-1.ts";
 
 /** The ancestor's database, from its description: what goes, and the five tables that stay. */
 const ancestor = `
@@ -33,6 +35,35 @@ INSERT INTO api_keys VALUES ('k1', 'openai', 'sk-1', 3, 4);
 INSERT INTO usage_cache VALUES ('k1', 'openai', 5, '{"a":1}');
 INSERT INTO wake_schedule VALUES (7, 99);
 INSERT INTO something_else VALUES ('stays');
+`;
+/** What a first Varve had written: a tab, a fork of it with a row of its own, and rows that a purge left to a fork. */
+const spent = {
+  kind: "usage",
+  model: "m1",
+  fresh: 10,
+  read: 0,
+  write5m: 5,
+  write1h: null,
+  output: 7,
+  reasoning: null,
+  price: 0.125,
+  attainable: 0,
+} as const;
+const cause = { kind: "expired", tokens: 3, idleMs: 4 } as const;
+const usageText = (more: object): string => JSON.stringify({ ...spent, raw: { a: 1 }, ...more });
+const ofSchema1 = `
+INSERT INTO logs VALUES ('l1', NULL, 0, 1), ('l2', NULL, 0, 1), ('l3', 'l1', 2, 1);
+INSERT INTO segments VALUES ('l3', 1, 2, 'l1'), ('l3', 3, NULL, 'l3');
+INSERT INTO tabs VALUES (1, 'tab', 'T', '/', 'm', 'default', 'ask', NULL, 'l1', 2, 0, 1, 1, NULL);
+INSERT INTO tabs VALUES (2, 'fork', 'F', '/', 'm', 'default', 'ask', NULL, 'l3', 2, 0, 1, 1, NULL);
+INSERT INTO tab_logs VALUES (1, 'tab', 'l1'), (2, 'fork', 'l3');
+INSERT INTO chunks VALUES
+  ('l1', 1, 'a', 2, 't1', 4, 'system', 'system', '${usageText({})}', 5, NULL, NULL),
+  ('l1', 2, 'b', 2, 't1', 4, 'system', 'system', '{"kind":"turn-end","reason":"done"}', 6, NULL, NULL),
+  ('l2', 1, 'c', 2, 't8', 0, 'system', 'system', '${usageText({ purpose: "warm", cause, startedAt: 7 })}', 8, NULL, NULL),
+  ('l3', 3, 'd', 2, 't9', 0, 'system', 'system',
+    '${usageText({ model: "m2", price: null, fresh: null, attainable: null })}', 9.5, NULL, NULL),
+  ('l3', 4, 'e', 2, 't9', 0, 'user', 'text', '{"text":"\\"kind\\":\\"usage\\""}', 10, 'me', NULL);
 `;
 const keptTables = ["settings", "credentials", "api_keys", "usage_cache", "wake_schedule", "something_else"];
 
@@ -145,6 +176,62 @@ describe("migration", () => {
     expect(await open(home.path, source)).toMatchObject({ code: "bad-request" });
     await using log = await openedLog(home.path);
     expect(await log.tabs()).toEqual([]);
+  });
+
+  test("[LOG-51] a file of schema 1 keeps everything and gets its bill from its usage rows", async () => {
+    await using home = await temporaryFolder();
+    await makeFile(
+      database(home),
+      `${schema1} ${ofSchema1} PRAGMA application_id = ${applicationId}; PRAGMA user_version = 1;`,
+    );
+    await using log = await openedLog(home.path);
+    const entries = await log.billEntries({});
+    expect(entries).toEqual([
+      {
+        tabId: "fork",
+        logId: "l3",
+        seq: 3,
+        turnId: "t9",
+        step: 0,
+        at: 9.5,
+        usage: { ...spent, model: "m2", price: null, fresh: null, attainable: null },
+      },
+      {
+        tabId: "l2",
+        logId: "l2",
+        seq: 1,
+        turnId: "t8",
+        step: 0,
+        at: 8,
+        usage: { ...spent, cause, startedAt: 7, purpose: "warm" },
+      },
+      { tabId: "tab", logId: "l1", seq: 1, turnId: "t1", step: 4, at: 5, usage: spent },
+    ]);
+    expect(
+      (await log.billSums({})).map(({ tabId, purpose, requests, price }) => [tabId, purpose, requests, price]),
+    ).toEqual([
+      ["fork", "step", 1, 0],
+      ["l2", "warm", 1, 0.125],
+      ["tab", "step", 1, 0.125],
+    ]);
+    expect((await log.tabs()).map(({ id, options, title }) => [id, options, title])).toEqual([
+      ["tab", {}, "T"],
+      ["fork", {}, "F"],
+    ]);
+    const before = `${database(home)}.before-migration-${newestSchema}`;
+    expect(await contents(before, ["tabs"])).toMatchObject({ found: [["tabs", [{ id: "tab" }, { id: "fork" }]]] });
+    const claim = sound(await log.claim(sound(await log.tab(sound(parseTabId("tab")))).id, 99));
+    const { rows } = await sealed(log, claim, { rows: [usage(["t2", 0])] });
+    expect([rows[0]?.seq, (await log.billEntries({})).length]).toEqual([3, 4]);
+  });
+
+  test("[LOG-51] a line of the bill never changes and is never removed", async () => {
+    await using home = await temporaryFolder();
+    await using log = await openedLog(home.path);
+    await sealed(log, await claimed(log), { rows: [usage(["t1", 0])] });
+    expect(() => log.store.database.exec("UPDATE bills SET price = 0")).toThrow(/never changes/);
+    expect(() => log.store.database.exec("DELETE FROM bills")).toThrow(/never removed/);
+    expect(await log.billEntries({})).toHaveLength(1);
   });
 
   test.each([

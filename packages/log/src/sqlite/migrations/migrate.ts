@@ -8,13 +8,17 @@ import { faultOrThrow } from "../home.ts";
 import { dropAncestorTables, isAncestor } from "./ancestor.ts";
 import { backUp } from "./backup.ts";
 import { schema1 } from "./schema-1.ts";
+import { schema2 } from "./schema-2.ts";
 
 interface Migration {
   readonly to: number;
   readonly sql: string;
 }
 /** In order, from 1, without a gap. A released one never changes. */
-const migrations: readonly Migration[] = [{ to: 1, sql: schema1 }];
+const migrations: readonly Migration[] = [
+  { to: 1, sql: schema1 },
+  { to: 2, sql: schema2 },
+];
 export const newestSchema = migrations.length;
 
 /** "Varv" in ASCII: marks a file as ours. */
