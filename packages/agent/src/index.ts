@@ -1,9 +1,13 @@
 /** The agent's public surface: what runs a turn, the model port, the tools and their permissions. */
 export type { AfterTurn, WaitingMessage } from "./drain.ts";
 export { afterTurn, atRest, steersToDrain, userRow } from "./drain.ts";
+export { type Booking, bookUsage } from "./ledger/book.ts";
 export type { TurnLimits } from "./limits.ts";
 export { turnLimits } from "./limits.ts";
 export { runTurn } from "./loop.ts";
+export type { CacheFacts, ModelFacts, ModelPrices, PriceOverrides, Rates } from "./model/facts.ts";
+export { unknownFacts } from "./model/facts.ts";
+export { type FactsOptions, factsOf } from "./model/facts-of.ts";
 export type { KnownCredential, ModelFailure, ModelPart, ModelRegistry, ResolvedModel } from "./model/model.ts";
 export type { RegistryOptions } from "./model/registry.ts";
 export { createModelRegistry } from "./model/registry.ts";
