@@ -20,11 +20,22 @@ export { ruleFileReader } from "./permission/rule-file.ts";
 export type { LoadedRules, RuleFile, RulePlaces } from "./permission/rules.ts";
 export { loadRules, parseRules, permissionLimits } from "./permission/rules.ts";
 export type { TurnPorts } from "./ports.ts";
+export type { ContextChange } from "./prompt/changes.ts";
+export { contextChanges } from "./prompt/changes.ts";
 export type { TabContext } from "./prompt/context.ts";
-export { modelIfChanged, noteIfChanged, openingRows, rowsBeforeTurn } from "./prompt/context.ts";
+export {
+  freshPrefix,
+  modelIfChanged,
+  noteIfChanged,
+  openingRows,
+  rebuildRows,
+  rowsBeforeTurn,
+  tellRows,
+} from "./prompt/context.ts";
 export { nodeContextOperations } from "./prompt/node-operations.ts";
 export type { ContextOperations, RepositoryFacts } from "./prompt/operations.ts";
 export { systemPrompt } from "./prompt/system-prompt.ts";
+export { instructionsTopic, prefixInForce, toldTexts } from "./prompt/told.ts";
 export type { RecoverInput, Recovery } from "./recover.ts";
 export { recover } from "./recover.ts";
 export type { ToolBoxOptions } from "./tools/context.ts";

@@ -2,7 +2,16 @@ import type { NewRow, StoredRow } from "@varve/protocol";
 import { createFakeClock, createFakeIds } from "@varve/sim";
 import { describe, expect, test } from "vitest";
 import { fakeToolBox, ok } from "../testing/fake-tools.ts";
-import { modelIfChanged, noteIfChanged, openingRows, rowsBeforeTurn, type TabContext } from "./context.ts";
+import { contextChanges } from "./changes.ts";
+import {
+  freshPrefix,
+  modelIfChanged,
+  noteIfChanged,
+  openingRows,
+  rowsBeforeTurn,
+  type TabContext,
+  tellRows,
+} from "./context.ts";
 import { allCharsMax, fileCharsMax } from "./instructions.ts";
 import type { ContextOperations, RepositoryFacts } from "./operations.ts";
 import { systemPrompt } from "./system-prompt.ts";
@@ -198,6 +207,37 @@ describe("before a later turn", () => {
     const changed = modelIfChanged({ ...context, effort: "high" }, rows);
     expect(changed.map(dataOf)).toEqual([{ kind: "model-changed", model: "demo/demo", effort: "high" }]);
     expect(modelIfChanged({ ...context, effort: "high" }, [...rows, ...sealed(changed)])).toEqual([]);
+  });
+
+  test("[CTX-24] another cache lifetime is a row, and so is the way back", async () => {
+    const { context } = tab();
+    const rows = sealed(await openingRows(context));
+    const long = modelIfChanged({ ...context, cacheTtl: "1h" }, rows);
+    const model = { kind: "model-changed", model: "demo/demo", effort: "default" };
+    expect(long.map(dataOf)).toEqual([{ ...model, cacheTtl: "1h" }]);
+    const after = [...rows, ...sealed(long)];
+    expect(modelIfChanged({ ...context, cacheTtl: "1h" }, after)).toEqual([]);
+    expect(modelIfChanged(context, after).map(dataOf)).toEqual([{ ...model, cacheTtl: "5m" }]);
+    const fresh = await openingRows({ ...context, cacheTtl: "1h" });
+    expect(dataOf(fresh[1])).toEqual({ ...model, cacheTtl: "1h" });
+  });
+
+  test("[CTX-23] H03 a changed instruction file moves nothing and is said once, until it is told", async () => {
+    const world = tab({ repository: inRepo, files: { "/home/dev/repo/AGENTS.md": "one" } });
+    let rows = sealed(await openingRows(world.context));
+    const add = (more: readonly NewRow[]): void => {
+      rows = [...rows, ...more].map((row, index) => ({ ...row, seq: index + 1, term: 1 }));
+    };
+    world.state.files = { "/home/dev/repo/AGENTS.md": "two" };
+    const said = await rowsBeforeTurn(world.context, rows);
+    const text = "/home/dev/repo/AGENTS.md edited";
+    expect(said.map(dataOf)).toEqual([{ kind: "context-changed", text }]);
+    add(said);
+    expect(await rowsBeforeTurn(world.context, rows)).toEqual([]);
+    add(tellRows(world.context, contextChanges(rows, await freshPrefix(world.context))));
+    expect(await rowsBeforeTurn(world.context, rows)).toEqual([]);
+    world.state.files = { "/home/dev/repo/AGENTS.md": "three" };
+    expect((await rowsBeforeTurn(world.context, rows)).map(dataOf)).toEqual([{ kind: "context-changed", text }]);
   });
 
   test("[CTX-1] a log without a prefix gets the opening rows, one with a prefix never another", async () => {
