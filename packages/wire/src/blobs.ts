@@ -25,7 +25,7 @@ export function blobPart(reference: BlobReference, blobs: BlobLookup, profile: P
   const name = wellFormedText(reference.name ?? mediaType);
   const found = blobs(blob);
   if (found === undefined) return { type: "text", text: texts.missingBlob(name) };
-  if (imageTypes.has(mediaType)) return { type: "file", mediaType, data: found.base64 };
+  if (imageTypes.has(mediaType) && profile.images) return { type: "file", mediaType, data: found.base64 };
   if (mediaType === "application/pdf" && profile.pdf) {
     return { type: "file", mediaType, data: found.base64, filename: name };
   }

@@ -7,7 +7,8 @@
  * same prefix); T0, this request's end; and T2, one more earlier end, for the two ways in which T1's entry may be
  * missing: the previous request was never answered, or another tab or model kept an older one alive.
  */
-import type { ModelMessage, ProviderOptions } from "./model-message.ts";
+import { type ModelMessage, type ProviderOptions, providerOptionsOf } from "./model-message.ts";
+import type { Profile } from "./profile.ts";
 import type { Anchor } from "./render.ts";
 
 /** Anthropic drops every breakpoint beyond this, newest first. */
@@ -22,6 +23,27 @@ export interface BreakpointOptions {
   /** Longer lifetimes must come first, so the system prompt's is never the shorter one. */
   readonly systemTtl: CacheTtl;
   readonly ttl: CacheTtl;
+}
+
+/** A copy of `messages` with the breakpoints of the profile's kind. `messages` is not changed. */
+export function applyBreakpoints(
+  messages: readonly ModelMessage[],
+  profile: Pick<Profile, "breakpoints" | "systemMark">,
+  options: BreakpointOptions,
+): ModelMessage[] {
+  if (profile.breakpoints === "tails") return placeBreakpoints(messages, options);
+  if (profile.breakpoints === "system" && profile.systemMark !== null) {
+    return markSystem(messages, providerOptionsOf(profile.systemMark));
+  }
+  return [...messages];
+}
+
+/** One mark, at the end of the system prompt, in every request alike: a mark changes the form of what carries it. */
+function markSystem(messages: readonly ModelMessage[], mark: ProviderOptions): ModelMessage[] {
+  const last = messages.findIndex((message) => message.role !== "system") - 1;
+  return messages.map((message, index) => {
+    return index === last ? { ...message, providerOptions: { ...message.providerOptions, ...mark } } : message;
+  });
 }
 
 /** A copy of `messages` with at most four breakpoints. `messages` is not changed. */

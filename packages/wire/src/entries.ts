@@ -1,16 +1,17 @@
 /**
- * Rows into entries, in the order in which they stand on the wire. One row is one part for ever, and an entry's place
- * is fixed by its first row:
+ * The rows of one segment into entries, in the order in which they stand on the wire. One row is one part for ever, and
+ * an entry's place is fixed by its first row:
  *
- *     rows     U1  T(0)  U2  C(0)  R(0)  |  C(1) ...
- *     entries  U1  step 0 [T C -> R]  U2 |  step 1 ...
+ *     rows     U1  T(0)  U2  C(0)  R(0)
+ *     entries  U1  step 0 [T C -> R]  U2
  *
- * A step is closed by the first row of a later step or turn. From then on nothing may join it: a request that holds it
- * may have been sent. What comes too late is left out and reported.
+ * A segment holds one step at most. What comes too late for its own is left out and reported.
  */
 import { type StoredRow, unreachable } from "@varve/protocol";
 import type { Alarm, AlarmCode } from "./alarm.ts";
+import type { CallIds } from "./call-ids.ts";
 import type { Profile } from "./profile.ts";
+import { isLink, type SegmentRow } from "./segment.ts";
 import type { View } from "./view.ts";
 
 type RowOf<T extends StoredRow["type"]> = Extract<StoredRow, { type: T }>;
@@ -32,172 +33,136 @@ export interface StepEntry {
   readonly rows: AssistantRow[];
   /** By row id of the call. */
   readonly calls: Map<string, Call>;
-  closed: boolean;
 }
 export type Entry =
-  | { readonly kind: "summary"; readonly text: string }
+  | { readonly kind: "summary"; readonly text: string; readonly seq: number }
   | { readonly kind: "user"; readonly row: TextRow }
   | { readonly kind: "note"; readonly text: string; readonly seq: number }
   | StepEntry;
 
-/** Where a request was made: `entries` of the list stood before it. */
+/** Where a request was made: `entries` of the segment stood before it. */
 export interface RequestMark {
   readonly entries: number;
   readonly scopeHash: string;
-  readonly turnId: string;
-  readonly step: number;
 }
 
 export interface Entries {
   readonly entries: readonly Entry[];
   readonly requests: readonly RequestMark[];
-  /** `step:turnId` of every step that produced at least one assistant row, voided ones too. */
-  readonly answered: ReadonlySet<string>;
-  readonly alarms: Alarm[];
+  /** Whether the step produced at least one assistant row, though it may have been voided since. */
+  readonly answered: boolean;
+  readonly alarms: readonly Alarm[];
 }
 
-export function entriesOf(rows: readonly StoredRow[], view: View, profile: Profile): Entries {
-  const builder = new EntryBuilder(view, profile);
-  for (const row of rows) builder.add(row);
-  return builder;
+export interface EntryContext {
+  readonly view: View;
+  readonly profile: Profile;
+  readonly callIds: CallIds;
 }
 
-class EntryBuilder implements Entries {
+export function entriesOf(rows: readonly SegmentRow[], context: EntryContext): Entries {
+  const reader = new EntryReader(context);
+  for (const { row, late } of rows) reader.add(row, late);
+  return reader;
+}
+
+class EntryReader implements Entries {
   readonly entries: Entry[] = [];
   readonly requests: RequestMark[] = [];
-  readonly answered = new Set<string>();
   readonly alarms: Alarm[] = [];
-  readonly #view: View;
-  readonly #profile: Profile;
-  readonly #keepFrom: number;
-  readonly #kept: ReadonlySet<number>;
-  readonly #seenTurns = new Set<string>();
-  readonly #idUses = new Map<string, number>();
-  readonly #unanswered = new Set<string>();
-  #openCalls: Call[] = [];
-  #turnId: string | null = null;
-  #step = 0;
-  #open: StepEntry | null = null;
+  readonly #context: EntryContext;
+  readonly #calls: Call[] = [];
+  #step: StepEntry | null = null;
 
-  constructor(view: View, profile: Profile) {
-    this.#view = view;
-    this.#profile = profile;
-    this.#keepFrom = view.compaction?.keepFrom ?? 0;
-    this.#kept = new Set(view.compaction?.keptUserSeqs ?? []);
-    if (view.compaction !== null) this.entries.push({ kind: "summary", text: view.compaction.summary });
+  constructor(context: EntryContext) {
+    this.#context = context;
   }
 
-  add(row: StoredRow): void {
+  get answered(): boolean {
+    return this.#step !== null;
+  }
+
+  add(row: StoredRow, late: boolean): void {
     switch (row.type) {
       case "system":
-        this.#addSystem(row);
+        this.#addSystem(row, late);
         break;
       case "error":
-        // One of the agent's own (role `system`) closes nothing, as in the log's rule for results.
-        if (row.role === "assistant") this.#advance(row);
         break;
       case "tool_result":
-        this.#addResult(row, this.#advance(row));
+        this.#addResult(row, late);
         break;
       case "text":
-        if (row.role === "user") this.#addUser(row);
-        else this.#addAssistant(row);
+        if (row.role === "assistant") this.#addAssistant(row, late);
+        else if (!this.#context.view.isReplaced(row.seq)) this.entries.push({ kind: "user", row });
         break;
       case "thinking":
       case "tool_call":
-        this.#addAssistant(row);
+        this.#addAssistant(row, late);
         break;
       default:
         unreachable(row);
     }
   }
 
-  #addSystem(row: RowOf<"system">): void {
-    const data = row.data;
+  #addSystem(row: RowOf<"system">, late: boolean): void {
+    const { view } = this.#context;
+    const { data, seq } = row;
     if (data.kind === "note") {
-      if (this.#isVisible(row.seq)) this.entries.push({ kind: "note", text: data.text, seq: row.seq });
-    } else if (data.kind === "request") {
-      this.#advance(row);
+      if (!view.isReplaced(seq)) this.entries.push({ kind: "note", text: data.text, seq });
+    } else if (isLink(row) && !late && view.inEpoch(seq)) {
       // A request of another epoch had another body, so no cache entry of this one ends where it ended.
-      if (!this.#view.inEpoch(row.seq)) return;
-      const { turnId, step } = row;
-      this.requests.push({ entries: this.entries.length, scopeHash: data.scopeHash, turnId, step });
+      this.requests.push({ entries: this.entries.length, scopeHash: row.data.scopeHash });
     }
   }
 
-  #addUser(row: TextRow): void {
-    this.#advance(row);
-    if (this.#isVisible(row.seq)) this.entries.push({ kind: "user", row });
-  }
-
-  /** A summary takes the place of rows below `keepFrom`, but for those that it lists. */
-  #isVisible(seq: number): boolean {
-    return seq >= this.#keepFrom || this.#kept.has(seq);
-  }
-
-  #addAssistant(row: AssistantRow): void {
-    const onTime = this.#advance(row);
-    if (!onTime) {
+  #addAssistant(row: AssistantRow, late: boolean): void {
+    if (late) {
       this.#alarm("late-row", row.seq);
       return;
     }
-    const step = this.#openStep(row);
-    const hidden = row.seq < this.#keepFrom;
-    if (!hidden) step.rows.push(row);
-    if (row.type === "tool_call") this.#addCall(row, step, hidden);
+    this.#step ??= this.#openStep(row);
+    this.#step.rows.push(row);
+    if (row.type === "tool_call") this.#addCall(row, this.#step);
   }
 
+  /**
+   * A step that is voided, or whose first row a summary replaces, is read but not sent: its calls and results are
+   * tracked, so that none counts as an orphan. The first row decides, for it alone never changes while a step grows; so
+   * a call is never sent without its result, nor a step in part.
+   */
   #openStep(row: AssistantRow): StepEntry {
-    if (this.#open !== null) return this.#open;
-    const { turnId, step } = row;
-    const entry: StepEntry = { kind: "step", turnId, step, rows: [], calls: new Map(), closed: false };
-    this.answered.add(`${step}:${turnId}`);
-    // A voided step takes its calls and results with it, yet they are tracked, so that none counts as an orphan.
-    if (!this.#view.isVoid(turnId, step)) this.entries.push(entry);
-    this.#open = entry;
+    const { turnId, step, seq } = row;
+    const { view } = this.#context;
+    const entry: StepEntry = { kind: "step", turnId, step, rows: [], calls: new Map() };
+    if (!view.isVoid(turnId, step) && !view.isReplaced(seq)) this.entries.push(entry);
     return entry;
   }
 
-  #addCall(row: RowOf<"tool_call">, step: StepEntry, hidden: boolean): void {
+  #addCall(row: RowOf<"tool_call">, step: StepEntry): void {
     const { callId } = row.data;
-    const uses = this.#idUses.get(callId) ?? 0;
-    this.#idUses.set(callId, uses + 1);
+    const { view, profile, callIds } = this.#context;
+    const uses = callIds.use(callId);
     // `#` is illegal in every provider's ids, so a numbered name never equals one that a provider gave.
-    const wireId = this.#profile.callId(uses === 0 ? callId : `${callId}#${uses}`);
-    if (uses > 0 && !this.#view.isVoid(step.turnId, step.step)) this.#alarm("renamed-call", row.seq, callId);
+    const wireId = profile.callId(uses === 0 ? callId : `${callId}#${uses}`);
+    if (uses > 0 && !view.isVoid(step.turnId, step.step)) this.#alarm("renamed-call", row.seq, callId);
     const call: Call = { row, wireId, result: null };
-    if (!hidden) step.calls.set(row.id, call);
-    this.#openCalls.push(call);
-    this.#unanswered.add(callId);
+    step.calls.set(row.id, call);
+    this.#calls.push(call);
   }
 
-  #addResult(row: ResultRow, onTime: boolean): void {
+  #addResult(row: ResultRow, late: boolean): void {
     const { callId } = row.data;
-    const waiting = this.#openCalls.find((call) => call.result === null && call.row.data.callId === callId);
-    if (waiting !== undefined && onTime) {
+    const { callIds } = this.#context;
+    const waiting = this.#calls.find((call) => call.result === null && call.row.data.callId === callId);
+    if (waiting !== undefined && !late) {
       waiting.result = row;
-      this.#unanswered.delete(callId);
+      callIds.answer(callId);
       return;
     }
-    const isKnown = this.#idUses.has(callId);
-    const code = this.#unanswered.has(callId) ? "late-result" : "duplicate-result";
-    this.#alarm(isKnown ? code : "orphan-result", row.seq, callId);
-  }
-
-  /** Closes what a row of a later step or turn closes. False when the row itself belongs to a step already closed. */
-  #advance(row: StoredRow): boolean {
-    if (row.turnId === "" && (row.role === "user" || row.role === "system")) return true;
-    if (row.turnId === this.#turnId) {
-      if (row.step === this.#step) return true;
-      if (row.step < this.#step) return false;
-    } else if (this.#seenTurns.has(row.turnId)) return false;
-    if (this.#open !== null) this.#open.closed = true;
-    this.#open = null;
-    this.#openCalls = [];
-    this.#turnId = row.turnId;
-    this.#seenTurns.add(row.turnId);
-    this.#step = row.step;
-    return true;
+    const { times, unanswered } = callIds.of(callId);
+    const code = unanswered ? "late-result" : "duplicate-result";
+    this.#alarm(times > 0 ? code : "orphan-result", row.seq, callId);
   }
 
   #alarm(code: AlarmCode, seq: number, callId?: string): void {

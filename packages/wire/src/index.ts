@@ -1,7 +1,7 @@
 /** The public surface of the wire: what the model sees. Pure; the only thing from Node is hashing. */
 export type { Alarm, AlarmCode } from "./alarm.ts";
 export { type BlobLookup, neededBlobs, type ResolvedBlob } from "./blobs.ts";
-export { breakpointsMax, type CacheTtl, placeBreakpoints } from "./breakpoints.ts";
+export { applyBreakpoints, breakpointsMax, type CacheTtl, placeBreakpoints } from "./breakpoints.ts";
 export { argumentsDepthMax, type ParsedArguments, parseArguments } from "./call-arguments.ts";
 export { type CanonicalBlock, canonicalBlocks, chainOf, fingerprint } from "./canonical.ts";
 export { chooseProfile, type WireDialect } from "./choose-profile.ts";
@@ -19,9 +19,13 @@ export {
   wireTarget,
 } from "./profile.ts";
 export { anthropic } from "./profiles/anthropic.ts";
-export { deepseek } from "./profiles/deepseek.ts";
+export { deepseek, deepseekLegacy, deepseekV4, deepseekVision } from "./profiles/deepseek.ts";
+export { google, googleLegacy } from "./profiles/google.ts";
 export { mistral } from "./profiles/mistral.ts";
+export { openaiChat, openaiChatPlain } from "./profiles/openai-chat.ts";
 export { openaiCompatible } from "./profiles/openai-compatible.ts";
+export { openaiResponses, openaiResponsesPlain } from "./profiles/openai-responses.ts";
+export { openrouter } from "./profiles/openrouter.ts";
 export type { Anchor } from "./render.ts";
 export { buildRequest, type RequestInput, type WireRequest } from "./request.ts";
 export {

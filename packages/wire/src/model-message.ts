@@ -27,3 +27,9 @@ export function providerJson(value: JsonObject): ProviderJson {
   // This cast can't lie: both types are plain JSON; ours only adds `readonly`, and providers never write to options.
   return value as ProviderJson;
 }
+
+/** The same for options of several providers, by name. */
+export function providerOptionsOf(value: JsonObject): ProviderOptions {
+  // This cast can't lie for what profiles hand over: an object of objects, each plain JSON.
+  return value as ProviderOptions;
+}

@@ -1,8 +1,9 @@
+/** Call options of OpenAI's models and of everything that speaks Chat Completions, as a new log freezes them. */
 import type { JsonObject } from "@varve/protocol";
 
 /**
- * Call options of Chat Completions as a new log freezes them. Nothing is set that a small local server might refuse:
- * no output limit, no parallel flag, and an effort only when a person chose one.
+ * Chat Completions elsewhere. Nothing is set that a small local server might refuse: no output limit, no parallel flag, and
+ * an effort only when a person chose one.
  */
 export const openaiCompatibleConstants: JsonObject = {
   toolChoice: "auto",
@@ -16,5 +17,52 @@ export const openaiCompatibleConstants: JsonObject = {
         high: { reasoningEffort: "high" },
       },
     },
+  },
+};
+
+/** The role of the system message is said outright, so that no later adapter decides otherwise for an open tab. */
+const reasons: JsonObject = {
+  forceReasoning: true,
+  systemMessageMode: "developer",
+  include: ["reasoning.encrypted_content"],
+};
+const plainOptions: JsonObject = { forceReasoning: false, systemMessageMode: "system" };
+const summarised: JsonObject = { ...reasons, reasoningSummary: "auto" };
+const threeEfforts: JsonObject = {
+  default: {},
+  low: { reasoningEffort: "low" },
+  medium: { reasoningEffort: "medium" },
+  high: { reasoningEffort: "high" },
+};
+
+/** The first text that the model id contains decides; longer names stand before those that they contain. */
+const models: JsonObject[string] = [
+  ["gpt-5-chat", "plain"],
+  ["-chat-latest", "fixed"],
+  ["gpt-5-pro", "high"],
+  ["gpt-5", "reasoning"],
+  ["gpt-6", "reasoning"],
+  ["gpt-7", "reasoning"],
+  ["gpt-daybreak", "reasoning"],
+  ["gpt-4", "plain"],
+  ["gpt-3", "plain"],
+  ["o1", "quiet"],
+  ["o3", "quiet"],
+  ["o4", "quiet"],
+  ["", "plain"],
+];
+
+/** Nothing is kept at the vendor: what is needed again comes back encrypted and goes out with each request. */
+export const openaiConstants: JsonObject = {
+  toolChoice: "auto",
+  options: { store: false },
+  models,
+  families: {
+    reasoning: { options: summarised, toolOptions: { parallelToolCalls: true }, efforts: threeEfforts },
+    high: { options: summarised, efforts: { default: {}, low: {}, medium: {}, high: { reasoningEffort: "high" } } },
+    fixed: { options: summarised, efforts: { default: {}, low: {}, medium: {}, high: {} } },
+    /** The first reasoning models: no summaries without a verified account, and some know no parallel calls. */
+    quiet: { options: reasons, efforts: threeEfforts },
+    plain: { options: plainOptions, efforts: { default: {}, low: {}, medium: {}, high: {} } },
   },
 };

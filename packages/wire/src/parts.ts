@@ -1,10 +1,16 @@
 /** One row into one part. What providers refuse (empty text, unsigned thinking) becomes null and is never sent. */
-import type { ToolResultData } from "@varve/protocol";
+import type { JsonObject, ToolResultData } from "@varve/protocol";
 import type { Alarm } from "./alarm.ts";
 import { type BlobLookup, type BlobReference, blobPart } from "./blobs.ts";
 import { parseArguments } from "./call-arguments.ts";
 import type { AssistantRow, Call, StepEntry, TextRow } from "./entries.ts";
-import type { AssistantPart, ResultPart, UserPart } from "./model-message.ts";
+import {
+  type AssistantPart,
+  type ProviderOptions,
+  providerOptionsOf,
+  type ResultPart,
+  type UserPart,
+} from "./model-message.ts";
 import type { WireTarget } from "./profile.ts";
 import { texts } from "./texts.ts";
 import type { View } from "./view.ts";
@@ -41,12 +47,22 @@ export function assistantParts(entry: StepEntry, context: PartContext): readonly
     if (part !== null) parts.push(part);
   }
   const end = parts.findLastIndex((part) => part.type !== "reasoning");
-  return parts.slice(0, end + 1);
+  return withSignedCall(parts.slice(0, end + 1), context);
+}
+
+/** The first call of a step, where it has no signature of its own: decided by the rows before it alone. */
+function withSignedCall(parts: readonly AssistantPart[], { target }: PartContext): readonly AssistantPart[] {
+  const { unsignedCall } = target.profile;
+  const first = parts.findIndex((part) => part.type === "tool-call");
+  if (unsignedCall === null || first < 0 || parts[first]?.providerOptions !== undefined) return parts;
+  const providerOptions = providerOptionsOf(unsignedCall);
+  return parts.map((part, index) => (index === first ? { ...part, providerOptions } : part));
 }
 
 function assistantPart(row: AssistantRow, entry: StepEntry, context: PartContext): AssistantPart | null {
   if (row.type === "text") {
-    return isVisible(row.data.text) ? { type: "text", text: wellFormedText(row.data.text) } : null;
+    if (!isVisible(row.data.text)) return null;
+    return { type: "text", text: wellFormedText(row.data.text), ...replayed(row, context) };
   }
   if (row.type === "thinking") {
     const replayable =
@@ -57,6 +73,15 @@ function assistantPart(row: AssistantRow, entry: StepEntry, context: PartContext
   return call === undefined ? null : callPart(call, context);
 }
 
+/** What came with a text or a call and must go back with it: to the model that gave it, in the epoch in which it did. */
+function replayed(row: TextRow | Call["row"], context: PartContext): { readonly providerOptions?: ProviderOptions } {
+  const { providerMetadata, modelScope } = row.data;
+  if (providerMetadata === undefined || modelScope !== context.target.modelScope) return {};
+  if (!context.view.inEpoch(row.seq)) return {};
+  const options: JsonObject | null = context.target.profile.replayMetadata(providerMetadata);
+  return options === null ? {} : { providerOptions: providerOptionsOf(options) };
+}
+
 function callPart(call: Call, context: PartContext): AssistantPart {
   const parsed = parseArguments(call.row.data.argsText);
   const asText = context.target.profile.callInput === "text" && parsed.verbatim;
@@ -65,6 +90,7 @@ function callPart(call: Call, context: PartContext): AssistantPart {
     toolCallId: call.wireId,
     toolName: toolNameOnWire(call.row.data.name),
     input: asText ? call.row.data.argsText : parsed.value,
+    ...replayed(call.row, context),
   };
 }
 
@@ -75,11 +101,15 @@ export function resultParts(entry: StepEntry, context: PartContext): readonly Re
 
 function resultPart(call: Call, context: PartContext): ResultPart {
   const named = { type: "tool-result", toolCallId: call.wireId, toolName: toolNameOnWire(call.row.data.name) } as const;
-  if (call.result === null) return { ...named, output: { type: "error-text", value: texts.missingResult } };
+  const { errorPrefix } = context.target.profile;
+  if (call.result === null) {
+    return { ...named, output: { type: "error-text", value: errorPrefix + texts.missingResult } };
+  }
   const { data, seq } = call.result;
   const images = imagesInResult(data, context);
   const text = isVisible(data.result) ? wellFormedText(data.result) : texts.noOutput;
-  if (images.length === 0) return { ...named, output: { type: data.isError ? "error-text" : "text", value: text } };
+  if (data.isError) return { ...named, output: { type: "error-text", value: errorPrefix + text } };
+  if (images.length === 0) return { ...named, output: { type: "text", value: text } };
   const shown = images.map((image) => imageInResult(image, seq, context));
   return { ...named, output: { type: "content", value: [{ type: "text", text }, ...shown] } };
 }

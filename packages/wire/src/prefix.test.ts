@@ -72,8 +72,14 @@ describe("the frozen prefix", () => {
   });
 
   test("[WIRE-23] the bytes of the released constants are pinned", () => {
-    expect(make({ system: ["x"], tools: [] }).hash).toMatchInlineSnapshot(
-      `"cba340f97448b7c04ae635457cf5d13d05408e4766bf383ad152858fb584a188"`,
+    const { system, tools, constants } = make({ system: ["x"], tools: [] });
+    // Before the other profiles existed a prefix held these two, and open logs still do.
+    const { anthropic, "openai-compatible": compatible } = constants;
+    expect(
+      prefixHash({ system, tools, constants: { anthropic: anthropic ?? {}, "openai-compatible": compatible ?? {} } }),
+    ).toBe("cba340f97448b7c04ae635457cf5d13d05408e4766bf383ad152858fb584a188");
+    expect(prefixHash({ system, tools, constants })).toMatchInlineSnapshot(
+      `"409c1508071369dee42c80b817e9724ae8005112789edb71ed80f98c8615eaa7"`,
     );
   });
 });

@@ -7,11 +7,10 @@ import {
   type PrefixData,
   type ToolDefinition,
 } from "@varve/protocol";
-import { anthropicConstants } from "./anthropic-constants.ts";
 import type { CacheTtl } from "./breakpoints.ts";
 import { canonicalJson, sha256 } from "./digest.ts";
 import { foldVersion } from "./fold.ts";
-import { openaiCompatibleConstants } from "./openai-constants.ts";
+import { defaultConstants } from "./profile-constants.ts";
 import { wellFormedObject, wellFormedText } from "./well-formed.ts";
 import { isToolNameOnWire } from "./wire-ids.ts";
 
@@ -23,6 +22,8 @@ export interface PrefixSource {
   readonly instructions?: readonly InstructionFile[];
   /** Lifetime of cache entries; an hour pays for tabs that wait for people. */
   readonly cacheTtl?: CacheTtl;
+  /** What all tabs of one workspace have in common, so that they share a provider's cache. Only its hash leaves. */
+  readonly workspace?: string;
   /** Replaces the constants of single profiles. */
   readonly constants?: Readonly<Record<string, JsonObject>>;
 }
@@ -36,7 +37,7 @@ export function makePrefixData(source: PrefixSource): PrefixData {
     assert(isToolNameOnWire(name), `the tool name ${JSON.stringify(name)} is not legal on the wire`);
     assert(tools[index - 1]?.name !== name, `two tools are named ${name}`);
   });
-  const constants = { ...defaultConstants(source.cacheTtl ?? "5m"), ...source.constants };
+  const constants = { ...defaultConstants(source.cacheTtl ?? "5m", cacheKeyOf(source.workspace)), ...source.constants };
   const instructions = [...(source.instructions ?? [])];
   const hash = prefixHash({ system, tools, constants });
   return { kind: "prefix", foldVersion, system, tools, constants, instructions, hash };
@@ -61,9 +62,6 @@ function byName(a: ToolDefinition, b: ToolDefinition): number {
   return a.name < b.name ? -1 : 1;
 }
 
-function defaultConstants(cacheTtl: CacheTtl): Record<string, JsonObject> {
-  return {
-    anthropic: { ...anthropicConstants, cacheTtl, systemCacheTtl: cacheTtl },
-    "openai-compatible": openaiCompatibleConstants,
-  };
-}
+/** At most 64 characters, as OpenAI asks. */
+const cacheKeyOf = (workspace: string | undefined): string | null =>
+  workspace === undefined ? null : `varve-${sha256(workspace).slice(0, 24)}`;

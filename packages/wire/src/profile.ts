@@ -4,6 +4,7 @@
  */
 import type { JsonObject, ThinkingData } from "@varve/protocol";
 import type { ReasoningPart } from "./model-message.ts";
+import { isObject } from "./well-formed.ts";
 
 export type ProfileName =
   | "anthropic"
@@ -33,6 +34,10 @@ export interface Profile {
   readonly strictAlternation: boolean;
   /** Images of a tool's result stand in the result, or in a user message behind the tool message. */
   readonly resultImages: "in-result" | "behind";
+  /** Stands in front of an error result's text where the wire has no flag for it; "" where it has, or where released bytes have none. */
+  readonly errorPrefix: string;
+  /** Whether pictures can be sent at all; where not, a constant text says so. */
+  readonly images: boolean;
   /** Whether PDF files can be sent as they are. */
   readonly pdf: boolean;
   /**
@@ -48,6 +53,8 @@ export interface Profile {
   isCallId(id: string): boolean;
   /** Provider options of a call or text part that replay its metadata (Gemini's thought signatures), or null. Scope and epoch are checked before. */
   replayMetadata(metadata: JsonObject): JsonObject | null;
+  /** Provider options of a step's first call that has none of its own to replay, or null. Gemini 3 demands a signature there. */
+  readonly unsignedCall: JsonObject | null;
   /** The part that replays this thinking, or null when it may not be sent. Scope, epoch and `partial` are checked before. */
   replay(thinking: ThinkingData): ReasoningPart | null;
 }
@@ -70,11 +77,14 @@ export const wireTarget = (profile: Profile, model: string): WireTarget => ({
   modelScope: modelScopeOf(profile, model),
 });
 
+/** The object under a provider's name, empty when there is none. */
+export function metadataOf(metadata: JsonObject | undefined, provider: string): JsonObject {
+  const nested = metadata?.[provider];
+  return isObject(nested) ? nested : {};
+}
+
 /** Reads `metadata[provider][key]`, or `metadata[key]` where the metadata was stored flat. Empty texts are no token. */
 export function tokenIn(metadata: JsonObject | undefined, provider: string, key: string): string | null {
-  const nested = metadata?.[provider];
-  const inner = typeof nested === "object" && nested !== null && !Array.isArray(nested) ? nested : {};
-  // The guard above leaves a JSON object; a readonly list is excluded by `Array.isArray`.
-  const value = (inner as JsonObject)[key] ?? metadata?.[key];
+  const value = metadataOf(metadata, provider)[key] ?? metadata?.[key];
   return typeof value === "string" && value !== "" ? value : null;
 }

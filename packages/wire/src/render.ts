@@ -19,18 +19,37 @@ export interface Anchor {
   readonly answered: boolean;
 }
 
-export interface Rendered {
-  readonly messages: ModelMessage[];
-  readonly anchors: readonly Anchor[];
-  readonly endsDerived: boolean;
+/** What the renderer must know of everything in front. */
+export interface Standing {
+  /** Whose turn the last message was. */
+  readonly side: "none" | "user" | "tool" | "assistant";
+  /** Messages in front, with the system prompt. */
+  readonly messages: number;
+  /** Message index of the newest anchor, -1 without one. */
+  readonly anchor: number;
 }
 
-export function render(source: Entries, system: readonly ModelMessage[], context: PartContext): Rendered {
-  const renderer = new Renderer(system, context);
+export interface Rendered {
+  readonly messages: readonly ModelMessage[];
+  readonly anchors: readonly Anchor[];
+  /** Stands for a result that may still come was made up. */
+  readonly lacksResult: boolean;
+  readonly standing: Standing;
+}
+
+export interface RenderContext extends PartContext {
+  /** Nothing can join this segment any more. */
+  readonly ended: boolean;
+  /** Called with the index of each message that an entry gave. */
+  readonly trace?: ((messageIndex: number, entry: Entry) => void) | undefined;
+}
+
+export function render(source: Entries, before: Standing, context: RenderContext): Rendered {
+  const renderer = new Renderer(before, context);
   let marked = 0;
   const markUpTo = (entries: number): void => {
     for (let next = source.requests[marked]; next !== undefined && next.entries <= entries; marked += 1) {
-      renderer.markRequest(next, source.answered.has(`${next.step}:${next.turnId}`));
+      renderer.markRequest(next, source.answered);
       next = source.requests[marked + 1];
     }
   };
@@ -39,31 +58,49 @@ export function render(source: Entries, system: readonly ModelMessage[], context
     renderer.addEntry(entry);
   });
   markUpTo(source.entries.length);
-  renderer.end();
   return renderer;
 }
 
-class Renderer implements Rendered {
-  readonly messages: ModelMessage[];
-  readonly anchors: Anchor[] = [];
-  endsDerived = false;
-  readonly #context: PartContext;
-  readonly #systemCount: number;
-  /** Whose turn the last message was. */
-  #side: "none" | "user" | "tool" | "assistant" = "none";
+/** The user's turn that is made up where a request would end with the assistant. */
+export const continueMessage = (): ModelMessage => ({
+  role: "user",
+  content: [{ type: "text", text: texts.continue }],
+});
 
-  constructor(system: readonly ModelMessage[], context: PartContext) {
-    this.messages = [...system];
-    this.#systemCount = system.length;
+class Renderer implements Rendered {
+  readonly messages: ModelMessage[] = [];
+  readonly anchors: Anchor[] = [];
+  lacksResult = false;
+  readonly #context: RenderContext;
+  readonly #before: Standing;
+  #side: Standing["side"];
+  #entry: Entry | null = null;
+
+  constructor(before: Standing, context: RenderContext) {
+    this.#before = before;
+    this.#side = before.side;
     this.#context = context;
   }
 
-  markRequest(request: RequestMark, answered: boolean): void {
-    if (this.messages.length === this.#systemCount) return;
-    this.anchors.push({ messageIndex: this.messages.length - 1, scopeHash: request.scopeHash, answered });
+  get standing(): Standing {
+    return {
+      side: this.#side,
+      messages: this.#count,
+      anchor: this.anchors.at(-1)?.messageIndex ?? this.#before.anchor,
+    };
+  }
+
+  get #count(): number {
+    return this.#before.messages + this.messages.length;
+  }
+
+  markRequest({ scopeHash }: RequestMark, answered: boolean): void {
+    if (this.#side === "none") return;
+    this.anchors.push({ messageIndex: this.#count - 1, scopeHash, answered });
   }
 
   addEntry(entry: Entry): void {
+    this.#entry = entry;
     switch (entry.kind) {
       case "summary":
         this.#addUser([{ type: "text", text: wellFormedText(entry.text) }]);
@@ -82,12 +119,6 @@ class Renderer implements Rendered {
     }
   }
 
-  end(): void {
-    if (this.#side !== "assistant") return;
-    this.endsDerived = true;
-    this.#push("user", { role: "user", content: [{ type: "text", text: texts.continue }] });
-  }
-
   #addUser(parts: readonly UserPart[]): void {
     if (parts.length === 0) return;
     const crowded = this.#side === "user" || this.#side === "tool";
@@ -102,16 +133,14 @@ class Renderer implements Rendered {
     if (!/\S/.test(text)) return;
     const safe = wellFormedText(text).replaceAll("</system-note", "<\\/system-note");
     const inPlace = this.#context.target.profile.noteForm === "system" && this.#side !== "none";
-    if (inPlace && this.#side !== "assistant") this.messages.push({ role: "system", content: safe });
+    if (inPlace && this.#side !== "assistant") this.#push(this.#side, { role: "system", content: safe });
     else this.#addUser([{ type: "text", text: texts.note(safe) }]);
   }
 
   #addStep(entry: StepEntry): void {
     const parts = assistantParts(entry, this.#context);
     if (parts.length === 0) return;
-    if (this.#side === "none" || this.#side === "assistant") {
-      this.#push("user", { role: "user", content: [{ type: "text", text: texts.continue }] });
-    }
+    if (this.#side === "none" || this.#side === "assistant") this.#push("user", continueMessage());
     if (entry.rows.some((row) => this.#context.view.inEpoch(row.seq))) this.#anchorUnlogged();
     this.#push("assistant", { role: "assistant", content: [...parts] });
     if (entry.calls.size === 0) return;
@@ -122,8 +151,8 @@ class Renderer implements Rendered {
 
   /** A step without a `request` row was asked for all the same, with what stands in front of it. */
   #anchorUnlogged(): void {
-    const messageIndex = this.messages.length - 1;
-    if (this.anchors.at(-1)?.messageIndex === messageIndex) return;
+    const messageIndex = this.#count - 1;
+    if (this.standing.anchor === messageIndex) return;
     this.anchors.push({ messageIndex, scopeHash: null, answered: true });
   }
 
@@ -131,12 +160,13 @@ class Renderer implements Rendered {
     for (const { row, result } of entry.calls.values()) {
       if (result !== null) continue;
       // In an open step the real result may still come, so this text is not yet stable and must not be sent.
-      if (!entry.closed) this.endsDerived = true;
+      if (!this.#context.ended) this.lacksResult = true;
       this.#context.alarms.push({ code: "missing-result", seq: row.seq, callId: row.data.callId });
     }
   }
 
-  #push(side: "user" | "tool" | "assistant", message: ModelMessage): void {
+  #push(side: Standing["side"], message: ModelMessage): void {
+    if (this.#entry !== null) this.#context.trace?.(this.#count, this.#entry);
     this.messages.push(message);
     this.#side = side;
   }

@@ -5,6 +5,7 @@ import type { CacheTtl } from "./breakpoints.ts";
 import { canonicalJson, sha256 } from "./digest.ts";
 import { providerJson } from "./model-message.ts";
 import type { WireTarget } from "./profile.ts";
+import { laterConstants } from "./profile-constants.ts";
 import { isList, isObject } from "./well-formed.ts";
 
 export type RequestOptions = Pick<
@@ -16,7 +17,13 @@ export type RequestOptions = Pick<
 export function requestOptions(prefix: PrefixData, target: WireTarget, effort: Effort): RequestOptions {
   const constants = constantsFor(prefix, target);
   const family = familyOf(constants, target.model);
-  const own = providerJson({ ...betasOf(constants), ...effortOptions(family, effort) });
+  const own = providerJson({
+    ...betasOf(constants),
+    ...objectOf(constants.options),
+    ...objectOf(family.options),
+    ...(prefix.tools.length > 0 && objectOf(family.toolOptions)),
+    ...effortOptions(family, effort),
+  });
   const eager = constants.eagerInputStreaming === true;
   const limit = family.maxOutputTokens;
   return {
@@ -31,7 +38,9 @@ export interface CacheLifetimes {
   readonly ttl: CacheTtl;
   readonly systemTtl: CacheTtl;
 }
-export function cacheLifetimes(prefix: PrefixData, target: WireTarget): CacheLifetimes {
+/** `chosen`: what a newer row of the log says; it wins over the prefix, for the system prompt too. */
+export function cacheLifetimes(prefix: PrefixData, target: WireTarget, chosen?: CacheTtl): CacheLifetimes {
+  if (chosen !== undefined) return { ttl: chosen, systemTtl: chosen };
   const { cacheTtl, systemCacheTtl } = constantsFor(prefix, target);
   return { ttl: cacheTtl === "1h" ? "1h" : "5m", systemTtl: systemCacheTtl === "1h" ? "1h" : "5m" };
 }
@@ -44,8 +53,11 @@ export function scopeHashOf(options: RequestOptions, target: WireTarget): string
 }
 
 function constantsFor(prefix: PrefixData, target: WireTarget): JsonObject {
-  const { constants } = prefix;
-  return Object.hasOwn(constants, target.profile.constantsOf) ? (constants[target.profile.constantsOf] ?? {}) : {};
+  const { constants, foldVersion } = prefix;
+  const { constantsOf } = target.profile;
+  return (
+    (Object.hasOwn(constants, constantsOf) ? constants[constantsOf] : laterConstants(foldVersion, constantsOf)) ?? {}
+  );
 }
 
 function familyOf(constants: JsonObject, model: string): JsonObject {

@@ -2,7 +2,7 @@
 import { type Effort, type Fault, isFault, type StoredRow } from "@varve/protocol";
 import type { Alarm } from "./alarm.ts";
 import type { BlobLookup } from "./blobs.ts";
-import { placeBreakpoints } from "./breakpoints.ts";
+import { applyBreakpoints } from "./breakpoints.ts";
 import { canonicalBlocks, chainOf, fingerprint } from "./canonical.ts";
 import { chunksToModelMessages, type Fold } from "./fold.ts";
 import { type GuardVerdict, guardPrefix, previousRequest } from "./guard.ts";
@@ -54,10 +54,7 @@ function requestOf(fold: Fold, input: RequestInput, options: RequestOptions): Wi
   const chain = chainOf(canonicalBlocks(fold.messages, options.tools));
   const previous = previousRequest(input.rows, input.modelName);
   const lifetimes = cacheLifetimes(fold.prefix, target);
-  const messages =
-    target.profile.breakpoints === "tails"
-      ? placeBreakpoints(fold.messages, { anchors: fold.anchors, scopeHash, ...lifetimes })
-      : [...fold.messages];
+  const messages = applyBreakpoints(fold.messages, target.profile, { anchors: fold.anchors, scopeHash, ...lifetimes });
   return {
     kind: "wire-request",
     messages,

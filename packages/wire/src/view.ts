@@ -5,17 +5,22 @@
  * compaction and each undo of one. Newer models sign thinking against everything sent before it, so thinking may be
  * sent again only in the epoch in which it was made; an undo leads back into an epoch that was left.
  */
-import type { PrefixData, StoredRow, SystemData } from "@varve/protocol";
+import type { CacheTtl, PrefixData, StoredRow, SystemData } from "@varve/protocol";
 
 type Compaction = Extract<SystemData, { kind: "compaction" }>;
 
 export interface View {
   readonly prefix: PrefixData | null;
-  /** Rows below `keepFrom` are replaced by the summary. */
-  readonly compaction: Compaction | null;
-  readonly isVoid: (turnId: string, step: number) => boolean;
+  readonly prefixSeq: number;
+  /** The compaction in force, with the seq of its row. */
+  readonly compaction: { readonly seq: number; readonly data: Compaction } | null;
+  /** What the newest `model-changed` row says of the lifetime of cache entries; null leaves it to the prefix. */
+  readonly cacheTtl: CacheTtl | null;
+  isVoid(turnId: string, step: number): boolean;
   /** Whether thinking sealed at `seq` may be sent in the epoch in force at the end of the log. */
-  readonly inEpoch: (seq: number) => boolean;
+  inEpoch(seq: number): boolean;
+  /** Whether the summary stands in the place of this row. User rows and notes that the compaction lists stay. */
+  isReplaced(seq: number): boolean;
 }
 
 interface Epoch {
@@ -26,31 +31,61 @@ interface Epoch {
 const stepKey = (turnId: string, step: number): string => `${step}:${turnId}`;
 
 export function viewOf(rows: readonly StoredRow[]): View {
-  const voids = new Set<string>();
-  const epochs: Epoch[] = [{ from: 0, key: "0:0" }];
-  let compactions: readonly { readonly seq: number; readonly data: Compaction }[] = [];
-  let prefix: PrefixData | null = null;
-  let prefixSeq = 0;
-  for (const row of rows) {
-    if (row.type !== "system") continue;
-    const data = row.data;
-    if (data.kind === "step-void") voids.add(stepKey(data.turnId, data.step));
-    if (data.kind === "prefix") {
-      prefix = data;
-      prefixSeq = row.seq;
-    } else if (data.kind === "compaction") compactions = [...compactions, { seq: row.seq, data }];
-    else if (data.kind === "compaction-undo") compactions = compactions.filter((one) => one.seq !== data.compactionSeq);
-    else continue;
-    epochs.push({ from: row.seq, key: `${prefixSeq}:${compactions.at(-1)?.seq ?? 0}` });
-  }
-  return {
-    prefix,
-    compaction: compactions.at(-1)?.data ?? null,
-    isVoid: (turnId, step) => voids.size > 0 && voids.has(stepKey(turnId, step)),
-    inEpoch: (seq) => epochAt(epochs, seq) === epochs.at(-1)?.key,
-  };
+  const view = new LogView();
+  for (const row of rows) view.add(row);
+  return view;
 }
 
-function epochAt(epochs: readonly Epoch[], seq: number): string | undefined {
-  return epochs.findLast((epoch) => epoch.from <= seq)?.key;
+/** The view of a log that grows. */
+export class LogView implements View {
+  prefix: PrefixData | null = null;
+  prefixSeq = 0;
+  compaction: View["compaction"] = null;
+  cacheTtl: CacheTtl | null = null;
+  readonly #voids = new Set<string>();
+  readonly #epochs: Epoch[] = [{ from: 0, key: "0:0" }];
+  #compactions: readonly NonNullable<View["compaction"]>[] = [];
+  #kept: ReadonlySet<number> = new Set();
+
+  /** Whether the rows before this one now mean what they meant: false where another epoch began. */
+  add(row: StoredRow): boolean {
+    if (row.type !== "system") return true;
+    const { data, seq } = row;
+    if (data.kind === "step-void") this.#voids.add(stepKey(data.turnId, data.step));
+    else if (data.kind === "model-changed") this.cacheTtl = data.cacheTtl ?? null;
+    else if (data.kind === "prefix") {
+      this.prefix = data;
+      this.prefixSeq = seq;
+      return this.#beginEpoch(seq);
+    } else if (data.kind === "compaction") {
+      this.#compactions = [...this.#compactions, { seq, data }];
+      return this.#beginEpoch(seq);
+    } else if (data.kind === "compaction-undo") {
+      this.#compactions = this.#compactions.filter((one) => one.seq !== data.compactionSeq);
+      return this.#beginEpoch(seq);
+    }
+    return true;
+  }
+
+  isVoid(turnId: string, step: number): boolean {
+    return this.#voids.size > 0 && this.#voids.has(stepKey(turnId, step));
+  }
+
+  inEpoch(seq: number): boolean {
+    return this.#epochs.findLast((epoch) => epoch.from <= seq)?.key === this.#epochs.at(-1)?.key;
+  }
+
+  isReplaced(seq: number): boolean {
+    return this.compaction !== null && seq < this.compaction.data.keepFrom && !this.#kept.has(seq);
+  }
+
+  #beginEpoch(from: number): boolean {
+    const before = this.#epochs.at(-1)?.key;
+    this.compaction = this.#compactions.at(-1) ?? null;
+    const { keptUserSeqs = [], keptNoteSeqs = [] } = this.compaction?.data ?? {};
+    this.#kept = new Set([...keptUserSeqs, ...keptNoteSeqs]);
+    const key = `${this.prefixSeq}:${this.compaction?.seq ?? 0}`;
+    this.#epochs.push({ from, key });
+    return key === before;
+  }
 }

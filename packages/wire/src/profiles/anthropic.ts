@@ -26,6 +26,8 @@ export const anthropic: Profile = {
   noteForm: "user",
   strictAlternation: false,
   resultImages: "in-result",
+  errorPrefix: "",
+  images: true,
   pdf: true,
   breakpoints: "tails",
   systemMark: null,
@@ -33,5 +35,6 @@ export const anthropic: Profile = {
   callId: plainCallId,
   isCallId: isPlainCallId,
   replayMetadata: () => null,
+  unsignedCall: null,
   replay,
 };

@@ -3,7 +3,7 @@ import { isPlainCallId, plainCallId } from "../wire-ids.ts";
 
 /**
  * Chat Completions as every local server and gateway speaks it. Thinking is never sent: it carries no token, some
- * servers refuse the field, and most templates drop it anyway.
+ * servers refuse the field, and templates that drop it from older turns would change what was sent before.
  */
 export const openaiCompatible: Profile = {
   name: "openai-compatible",
@@ -14,6 +14,8 @@ export const openaiCompatible: Profile = {
   noteForm: "user",
   strictAlternation: false,
   resultImages: "behind",
+  errorPrefix: "",
+  images: true,
   pdf: false,
   breakpoints: "none",
   systemMark: null,
@@ -21,5 +23,6 @@ export const openaiCompatible: Profile = {
   callId: plainCallId,
   isCallId: isPlainCallId,
   replayMetadata: () => null,
+  unsignedCall: null,
   replay: () => null,
 };
