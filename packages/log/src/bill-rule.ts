@@ -43,6 +43,7 @@ const ownColumns = new Set([
   "price",
   "attainable",
   "purpose",
+  "startedAt",
   "raw",
 ]);
 /** Everything else of it, which one column keeps as JSON: what a later Varve adds needs no migration. */
@@ -56,49 +57,38 @@ export const attainedOf = ({ read, attainable }: UsageData): number | null =>
 export const isUntold = ({ fresh, read, write5m, write1h, output, reasoning }: UsageData): boolean =>
   [fresh, read, write5m, write1h, output, reasoning].every((tokens) => tokens === null);
 
-type Figures = Omit<BillSum, "tabId" | "model" | "purpose">;
-const nothing: Figures = {
-  requests: 0,
-  untold: 0,
-  fresh: 0,
-  read: 0,
-  write5m: 0,
-  write1h: 0,
-  output: 0,
-  reasoning: 0,
-  attainable: 0,
-  attained: 0,
-  price: 0,
-  unpriced: 0,
-};
-
-function added(sum: Figures, usage: UsageData): Figures {
+/** The sum with one entry more; undefined: the entry alone. Of the same tab, model and purpose. */
+export function addedBill(sum: BillSum | undefined, { tabId, at, usage }: BillEntry): BillSum {
   const attained = attainedOf(usage);
+  const startedAt = usage.startedAt ?? at;
   return {
-    requests: sum.requests + 1,
-    untold: sum.untold + (isUntold(usage) ? 1 : 0),
-    fresh: sum.fresh + (usage.fresh ?? 0),
-    read: sum.read + (usage.read ?? 0),
-    write5m: sum.write5m + (usage.write5m ?? 0),
-    write1h: sum.write1h + (usage.write1h ?? 0),
-    output: sum.output + (usage.output ?? 0),
-    reasoning: sum.reasoning + (usage.reasoning ?? 0),
-    attainable: sum.attainable + (attained === null ? 0 : (usage.attainable ?? 0)),
-    attained: sum.attained + (attained ?? 0),
-    price: sum.price + (usage.price ?? 0),
-    unpriced: sum.unpriced + (usage.price === null ? 1 : 0),
+    tabId,
+    model: usage.model,
+    purpose: purposeOf(usage),
+    requests: (sum?.requests ?? 0) + 1,
+    untold: (sum?.untold ?? 0) + (isUntold(usage) ? 1 : 0),
+    fresh: (sum?.fresh ?? 0) + (usage.fresh ?? 0),
+    read: (sum?.read ?? 0) + (usage.read ?? 0),
+    write5m: (sum?.write5m ?? 0) + (usage.write5m ?? 0),
+    write1h: (sum?.write1h ?? 0) + (usage.write1h ?? 0),
+    output: (sum?.output ?? 0) + (usage.output ?? 0),
+    reasoning: (sum?.reasoning ?? 0) + (usage.reasoning ?? 0),
+    attainable: (sum?.attainable ?? 0) + (attained === null ? 0 : (usage.attainable ?? 0)),
+    attained: (sum?.attained ?? 0) + (attained ?? 0),
+    price: (sum?.price ?? 0) + (usage.price ?? 0),
+    unpriced: (sum?.unpriced ?? 0) + (usage.price === null ? 1 : 0),
+    startedAt: Math.min(sum?.startedAt ?? startedAt, startedAt),
   };
 }
+
+/** What entries must share to be in one sum. */
+export const billKey = ({ tabId, usage }: Pick<BillEntry, "tabId" | "usage">): string =>
+  JSON.stringify([tabId, usage.model, purposeOf(usage)]);
 
 /** Sums by tab, model and purpose, in ascending order of the three. */
 export function billSumsOf(entries: readonly BillEntry[]): readonly BillSum[] {
   const groups = new Map<string, BillSum>();
-  for (const { tabId, usage } of entries) {
-    const purpose = purposeOf(usage);
-    const key = JSON.stringify([tabId, usage.model, purpose]);
-    const sum = groups.get(key) ?? { tabId, model: usage.model, purpose, ...nothing };
-    groups.set(key, { ...sum, ...added(sum, usage) });
-  }
+  for (const entry of entries) groups.set(billKey(entry), addedBill(groups.get(billKey(entry)), entry));
   return [...groups.values()].sort(
     (a, b) => compared(a.tabId, b.tabId) || compared(a.model, b.model) || compared(a.purpose, b.purpose),
   );
@@ -108,10 +98,15 @@ const compared = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export function billMatches(entry: BillEntry, query: BillQuery): boolean {
   return (
-    (query.tabId === undefined || entry.tabId === query.tabId) &&
-    (query.logId === undefined || entry.logId === query.logId) &&
+    isOf(entry, query) &&
     (query.from === undefined || entry.at >= query.from) &&
     (query.to === undefined || entry.at < query.to) &&
     (query.before === undefined || entry.seq < query.before)
   );
+}
+
+function isOf(entry: BillEntry, { tabId, turnId, logId }: BillQuery): boolean {
+  if (turnId !== undefined) return entry.tabId === tabId && entry.turnId === turnId;
+  if (logId !== undefined) return entry.logId === logId;
+  return tabId === undefined || entry.tabId === tabId;
 }

@@ -1,4 +1,5 @@
 /** The public surface of the log room: the port, its implementations, and the checks of what they hold. */
+export { addedBill, billEntryOf, billKey } from "./bill-rule.ts";
 export { FaultError } from "./fault-error.ts";
 export type * from "./log.ts";
 export { memoryLog } from "./memory-log.ts";

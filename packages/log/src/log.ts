@@ -238,7 +238,10 @@ export interface BillEntry {
 }
 export interface BillQuery {
   readonly tabId?: TabId;
+  /** Then `tabId` says nothing: a log is of one tab. */
   readonly logId?: LogId;
+  /** With `tabId`, and then `logId` says nothing. */
+  readonly turnId?: TurnId;
   /** `from` inclusive, `to` exclusive, in milliseconds of `at`. */
   readonly from?: number;
   readonly to?: number;
@@ -247,6 +250,7 @@ export interface BillQuery {
   /** Newest first. Default and maximum: 500. */
   readonly limit?: number;
 }
+export type BillSumQuery = Pick<BillQuery, "tabId" | "turnId" | "from" | "to">;
 /** Sums by tab, model and purpose; null fields of rows add nothing, `untold` and `unpriced` count them. */
 export interface BillSum {
   readonly tabId: TabId;
@@ -264,6 +268,8 @@ export interface BillSum {
   readonly attained: number;
   readonly price: number;
   readonly unpriced: number;
+  /** When the first of these requests began; where a row does not say, when it was sealed. */
+  readonly startedAt: number;
 }
 
 export interface Log {
@@ -296,7 +302,9 @@ export interface Log {
   tabsWithWaiting(): Promise<readonly TabId[]>;
 
   billEntries(query: BillQuery): Promise<readonly BillEntry[]>;
-  billSums(query: Pick<BillQuery, "tabId" | "from" | "to">): Promise<readonly BillSum[]>;
+  billSums(query: BillSumQuery): Promise<readonly BillSum[]>;
+  /** Seq of the newest `request` row below `seq` that the log itself holds (not its parent): what a bill's entry was made for. */
+  requestBefore(logId: LogId, seq: number): Promise<number | null>;
 
   readonly journal: Journal;
   readonly blobs: BlobStore;

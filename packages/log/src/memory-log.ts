@@ -16,6 +16,7 @@ import { JournalBlocks } from "./journal-blocks.ts";
 import type {
   Batch,
   BillQuery,
+  BillSumQuery,
   BlobStore,
   Claim,
   CommitOutcome,
@@ -156,8 +157,12 @@ class MemoryLog implements Log {
     const found = this.#state.bills.filter((entry) => billMatches(entry, query));
     return found.toReversed().slice(0, billLimit(query));
   }
-  async billSums(query: Pick<BillQuery, "tabId" | "from" | "to">) {
+  async billSums(query: BillSumQuery) {
     return billSumsOf(this.#state.bills.filter((entry) => billMatches(entry, query)));
+  }
+  async requestBefore(logId: LogId, seq: number) {
+    const isRequest = ({ row }: KeptRow) => row.type === "system" && row.data.kind === "request" && row.seq < seq;
+    return this.#state.logs.get(logId)?.rows.findLast(isRequest)?.row.seq ?? null;
   }
 
   async setting(key: string) {

@@ -3,6 +3,7 @@ import { isFault } from "@varve/protocol";
 import type {
   Batch,
   BillQuery,
+  BillSumQuery,
   BlobStore,
   Fence,
   KeyEntry,
@@ -12,7 +13,7 @@ import type {
   PageQuery,
   TabChange,
 } from "./log.ts";
-import { readBillSums, readBills } from "./sqlite/bills.ts";
+import { readBillSums, readBills, requestBefore } from "./sqlite/bills.ts";
 import { fileBlobs } from "./sqlite/blobs.ts";
 import { checkStore } from "./sqlite/check.ts";
 import { commitBatch } from "./sqlite/commit.ts";
@@ -120,8 +121,11 @@ export class SqliteLog implements Log {
   async billEntries(query: BillQuery) {
     return this.#read(() => readBills(this.store, query));
   }
-  async billSums(query: Pick<BillQuery, "tabId" | "from" | "to">) {
+  async billSums(query: BillSumQuery) {
     return this.#read(() => readBillSums(this.store, query));
+  }
+  async requestBefore(logId: LogId, seq: number) {
+    return this.#read(() => requestBefore(this.store, logId, seq));
   }
 
   async setting(key: string) {

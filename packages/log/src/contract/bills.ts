@@ -12,6 +12,8 @@ import {
   sealed,
   sound,
   startMs,
+  system,
+  turn,
   turnEnd,
   usage,
 } from "./fixtures.ts";
@@ -102,6 +104,7 @@ export function describeBills(open: OpenLog): void {
         attained: 90,
         price: 0.25,
         unpriced: 0,
+        startedAt: startMs,
         ...more,
       });
       const steps = { requests: 3, fresh: 30, read: 210, write5m: 21, write1h: 9, output: 60, reasoning: 15 };
@@ -168,14 +171,61 @@ export function describeBills(open: OpenLog): void {
       ]);
       expect(await seqs({ tabId: one.tabId, from: startMs + 10, to: startMs + 20 })).toEqual([[2, 10]]);
       expect(await seqs({ logId: one.logId, before: 3, limit: 1 })).toEqual([[2, 10]]);
-      expect(await seqs({ logId: one.logId, tabId: two.tabId })).toEqual([]);
-      expect(await seqs({ logId: two.logId, tabId: two.tabId, limit: 0 })).toEqual([[2, 30]]);
+      expect(await seqs({ logId: two.logId, limit: 0 })).toEqual([[2, 30]]);
       const between = await log.billSums({ from: startMs + 10, to: startMs + 30 });
       expect(between.map(({ tabId, requests }) => [tabId, requests])).toEqual([
         [one.tabId, 2],
         [two.tabId, 1],
       ]);
       expect(await log.billSums({ tabId: two.tabId, from: startMs + 31 })).toEqual([]);
+    });
+
+    test("[LOG-49] a turn is added up whole, and tells when its first request began", async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const [one, two] = [await claimed(log), await claimed(log)];
+      const began = (ms: number) => ({ ...told, startedAt: startMs + ms });
+      await sealed(log, one, {
+        rows: [
+          at(["t1", 0], 40, began(30)),
+          at(["t1", 1], 50, began(45)),
+          at(["t2", 0], 60, told),
+          usage(["", 0], told),
+        ],
+      });
+      await sealed(log, two, { rows: [at(["t1", 0], 5, told)] });
+      const { tabId } = one;
+      const sums = async (turnId: string) =>
+        (await log.billSums({ tabId, turnId: turn(turnId) })).map(({ requests, startedAt }) => [
+          requests,
+          startedAt - startMs,
+        ]);
+      expect([await sums("t1"), await sums("t2"), await sums("t3"), await sums("")]).toEqual([
+        [[2, 30]],
+        [[1, 60]],
+        [],
+        [[1, 0]],
+      ]);
+      const entries = await log.billEntries({ tabId, turnId: turn("t1"), to: startMs + 50 });
+      expect(entries.map(({ seq, usage: { startedAt } }) => [seq, startedAt])).toEqual([[1, startMs + 30]]);
+    });
+
+    test("[LOG-49] the request of an entry is the newest one below it in its own log", async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const claim = await claimed(log);
+      const request = (step: number) =>
+        system(["t1", step], { kind: "request", model: "a/b", scopeHash: "s", tailHash: "t" });
+      await sealed(log, claim, {
+        rows: [usage(["t1", 0]), request(1), said(["t1", 1], "a"), request(2), usage(["t1", 2])],
+      });
+      const found = [1, 2, 3, 4, 5, 6].map((seq) => log.requestBefore(claim.logId, seq));
+      expect(await Promise.all(found)).toEqual([null, null, 2, 2, 4, 4]);
+      const target = { kind: "child", logId: ids.log(), parentId: claim.logId, parentSeq: 5 } as const;
+      sound(await log.point(claim, target, startMs));
+      await sealed(log, await again(log, claim), { rows: [usage(["t2", 0]), request(3)] });
+      expect([await log.requestBefore(target.logId, 6), await log.requestBefore(target.logId, 9)]).toEqual([null, 7]);
+      expect(await log.requestBefore(ids.log(), 9)).toBeNull();
     });
 
     test("[LOG-49] five hundred entries at most, whatever is asked for", async () => {

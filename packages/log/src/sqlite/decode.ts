@@ -106,6 +106,7 @@ export function keyIn(row: SqlRow): KeyEntry {
 
 export function billIn(row: SqlRow): BillEntry {
   const purpose = textOrNull(row, "purpose") as RequestPurpose | null;
+  const startedAt = numberOrNull(row, "started_at");
   const usage = {
     kind: "usage",
     model: text(row, "model"),
@@ -118,6 +119,7 @@ export function billIn(row: SqlRow): BillEntry {
     price: numberOrNull(row, "price"),
     attainable: numberOrNull(row, "attainable"),
     ...(purpose === null ? {} : { purpose }),
+    ...(startedAt === null ? {} : { startedAt }),
     ...(JSON.parse(text(row, "other_json")) as Partial<BillEntry["usage"]>),
   } as const;
   return {
@@ -147,4 +149,5 @@ export const billSumIn = (row: SqlRow): BillSum => ({
   attained: number(row, "attained"),
   price: number(row, "price"),
   unpriced: number(row, "unpriced"),
+  startedAt: number(row, "started_at"),
 });

@@ -9,14 +9,14 @@ const tabColumns = `${keptTabColumns}, coalesce((SELECT max(seq) FROM chunks WHE
 const frameColumns = "id, seq, term, turn_id, step, role, type, created_at, by, data_json";
 const messageColumns = "id, tab_id, position, version, state, delivery, data_json, by, at, sealed_log_id, sealed_seq";
 const billColumns = `tab_id, log_id, seq, turn_id, step, at, model, purpose, fresh, read, write_5m, write_1h, output, reasoning,
-  price, attainable, other_json`;
+  price, attainable, started_at, other_json`;
 const billRange = "at >= ? AND at < ? AND seq < ?";
 const billSumColumns = `tab_id, model, coalesce(purpose, 'step') AS purpose, count(*) AS requests,
   sum(coalesce(fresh, read, write_5m, write_1h, output, reasoning) IS NULL) AS untold,
   total(fresh) AS fresh, total(read) AS read, total(write_5m) AS write_5m, total(write_1h) AS write_1h,
   total(output) AS output, total(reasoning) AS reasoning,
   total(iif(read IS NULL, NULL, attainable)) AS attainable, total(min(read, attainable)) AS attained,
-  total(price) AS price, sum(price IS NULL) AS unpriced`;
+  total(price) AS price, sum(price IS NULL) AS unpriced, min(coalesce(started_at, at)) AS started_at`;
 const billGroups = "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
 
 const texts = {
@@ -63,14 +63,18 @@ const texts = {
     WHERE log_id = ? AND seq BETWEEN ? AND ? AND turn_id <> '' ORDER BY seq DESC LIMIT ?`,
 
   // The bill.
-  insertBill: `INSERT INTO bills (${billColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertBill: `INSERT INTO bills (${billColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   bills: `SELECT ${billColumns} FROM bills WHERE ${billRange} ORDER BY n DESC LIMIT ?`,
   billsOfTab: `SELECT ${billColumns} FROM bills WHERE tab_id = ? AND ${billRange} ORDER BY n DESC LIMIT ?`,
+  billsOfTurn: `SELECT ${billColumns} FROM bills WHERE tab_id = ? AND turn_id = ? AND ${billRange} ORDER BY n DESC LIMIT ?`,
   billsOfLog: `SELECT ${billColumns} FROM bills WHERE log_id = ? AND ${billRange} ORDER BY seq DESC LIMIT ?`,
-  billsOfTabInLog: `SELECT ${billColumns} FROM bills WHERE log_id = ? AND tab_id = ? AND ${billRange}
-    ORDER BY seq DESC LIMIT ?`,
   billSums: `SELECT ${billSumColumns} FROM bills WHERE at >= ? AND at < ? ${billGroups}`,
   billSumsOfTab: `SELECT ${billSumColumns} FROM bills WHERE tab_id = ? AND at >= ? AND at < ? ${billGroups}`,
+
+  billSumsOfTurn: `SELECT ${billSumColumns} FROM bills WHERE tab_id = ? AND turn_id = ? AND at >= ? AND at < ?
+    ${billGroups}`,
+  requestBefore: `SELECT seq FROM chunks WHERE log_id = ? AND seq < ? AND type = 'system'
+    AND json_extract(data_json, '$.kind') = 'request' ORDER BY seq DESC LIMIT 1`,
 
   // Messages.
   message: `SELECT ${messageColumns} FROM inbox WHERE id = ?`,

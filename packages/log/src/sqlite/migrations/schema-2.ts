@@ -10,10 +10,10 @@ CREATE TABLE bills (
   n INTEGER PRIMARY KEY, tab_id TEXT NOT NULL, log_id TEXT NOT NULL, seq INTEGER NOT NULL, turn_id TEXT NOT NULL,
   step INTEGER NOT NULL, at ANY NOT NULL, model TEXT NOT NULL, purpose TEXT,
   fresh ANY, read ANY, write_5m ANY, write_1h ANY, output ANY, reasoning ANY, price ANY, attainable ANY,
-  other_json TEXT NOT NULL,
+  started_at ANY, other_json TEXT NOT NULL,
   UNIQUE (log_id, seq)
 ) STRICT;
-CREATE INDEX bills_tab ON bills (tab_id, at);
+CREATE INDEX bills_turn ON bills (tab_id, turn_id);
 CREATE INDEX bills_at ON bills (at);
 CREATE TRIGGER bills_never_change BEFORE UPDATE ON bills
 BEGIN SELECT RAISE(ABORT, 'a line of the bill never changes'); END;
@@ -21,15 +21,16 @@ CREATE TRIGGER bills_never_go BEFORE DELETE ON bills
 BEGIN SELECT RAISE(ABORT, 'a line of the bill is never removed'); END;
 
 INSERT INTO bills (tab_id, log_id, seq, turn_id, step, at, model, purpose,
-  fresh, read, write_5m, write_1h, output, reasoning, price, attainable, other_json)
+  fresh, read, write_5m, write_1h, output, reasoning, price, attainable, started_at, other_json)
 SELECT coalesce((SELECT tab_id FROM tab_logs WHERE tab_logs.log_id = chunks.log_id), chunks.log_id),
   log_id, seq, turn_id, step, created_at, json_extract(data_json, '$.model'), json_extract(data_json, '$.purpose'),
   json_extract(data_json, '$.fresh'), json_extract(data_json, '$.read'),
   json_extract(data_json, '$.write5m'), json_extract(data_json, '$.write1h'),
   json_extract(data_json, '$.output'), json_extract(data_json, '$.reasoning'),
   json_extract(data_json, '$.price'), json_extract(data_json, '$.attainable'),
+  json_extract(data_json, '$.startedAt'),
   json_remove(data_json, '$.kind', '$.model', '$.purpose', '$.fresh', '$.read', '$.write5m', '$.write1h', '$.output',
-    '$.reasoning', '$.price', '$.attainable', '$.raw')
+    '$.reasoning', '$.price', '$.attainable', '$.startedAt', '$.raw')
 FROM chunks
 WHERE type = 'system' AND json_extract(data_json, '$.kind') = 'usage'
 ORDER BY rowid;
