@@ -2,6 +2,22 @@
 export type { AfterTurn, WaitingMessage } from "./drain.ts";
 export { afterTurn, atRest, steersToDrain, userRow } from "./drain.ts";
 export { type Booking, bookUsage } from "./ledger/book.ts";
+export { type BreakEven, breakEven } from "./ledger/break-even.ts";
+export { type Chain, chainAt, type Link } from "./ledger/chain.ts";
+export { calibrated, estimateTokens } from "./ledger/estimate.ts";
+export {
+  causePriceOf,
+  type InputFigures,
+  inputPriceOf,
+  paidAgain,
+  priceOf,
+  ratesFor,
+  savedOf,
+  type TokenFigures,
+  totalInput,
+} from "./ledger/price.ts";
+export { attainableOf, roundingOf, type ShortfallInput, shortfallOf } from "./ledger/shortfall.ts";
+export { addSums, addUsage, emptySum, sumOfBill } from "./ledger/sums.ts";
 export type { TurnLimits } from "./limits.ts";
 export { turnLimits } from "./limits.ts";
 export { runTurn } from "./loop.ts";
