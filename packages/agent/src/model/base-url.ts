@@ -1,7 +1,7 @@
-/** Addresses of providers as people write them, with or without `/v1`. Pure. */
+/** Addresses of providers as people write them, with or without their version. Pure. */
 
-/** Without trailing slashes and with an API version: `/v1` is added unless the path names one already. */
-export function normalBaseUrl(text: string): string | null {
+/** Without trailing slashes and with an API version: `version` is added unless the path names one already. */
+export function normalBaseUrl(text: string, version = "v1"): string | null {
   let url: URL;
   try {
     url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text.trim()) ? text.trim() : `http://${text.trim()}`);
@@ -10,7 +10,7 @@ export function normalBaseUrl(text: string): string | null {
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") return null;
   const path = url.pathname.replace(/\/+$/, "");
-  const versioned = /\/v\d+[a-z0-9]*(\/|$)/.test(path) ? path : `${path}/v1`;
+  const versioned = /\/v\d+[a-z0-9]*(\/|$)/.test(path) ? path : `${path}/${version}`;
   return `${url.origin}${versioned}`;
 }
 

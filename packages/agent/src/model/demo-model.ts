@@ -21,6 +21,7 @@ export const demoInfo: ModelInfo = {
   available: true,
   note: "Plain rules, no AI: it shows how Varve works, with the real tools.",
   contextTokens: null,
+  prices: null,
 };
 
 export interface DemoOptions {

@@ -24,9 +24,11 @@ const sources: readonly Source[] = [
   {
     provider: "google",
     keyNames: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    urlNames: [],
+    urlNames: ["GOOGLE_GENERATIVE_AI_BASE_URL", "GOOGLE_BASE_URL"],
     keyless: false,
   },
+  { provider: "deepseek", keyNames: ["DEEPSEEK_API_KEY"], urlNames: ["DEEPSEEK_BASE_URL"], keyless: false },
+  { provider: "openrouter", keyNames: ["OPENROUTER_API_KEY"], urlNames: ["OPENROUTER_BASE_URL"], keyless: false },
 ];
 
 export interface EnvironmentCredentials {

@@ -1,18 +1,22 @@
 /** The models of a server: environment, stored credentials (which win), the demo. Nothing is loaded or asked before use. */
 import type { LanguageModelV3 } from "@ai-sdk/provider";
-import type { Clock, Credential, Fault, ModelInfo, ModelsBody, NewCredential } from "@varve/protocol";
+import type { Clock, Credential, Fault, ModelInfo, ModelsBody, NewCredential, ProviderName } from "@varve/protocol";
 import { fault, isFault } from "@varve/protocol";
-import type { WireDialect } from "@varve/wire";
 import { chooseProfile, wireTarget } from "@varve/wire";
 import { isLoopback } from "./base-url.ts";
 import { createDemoModel, demoInfo } from "./demo-model.ts";
+import { baseUrlOf, dialectOf, sellerOf } from "./dialect.ts";
 import { credentialsOf } from "./environment.ts";
-import { baseUrlOf, providerFactories } from "./factories.ts";
+import { providerFactories } from "./factories.ts";
+import type { ModelFacts, PriceOverrides } from "./facts.ts";
+import { unknownFacts } from "./facts.ts";
+import { factsOf } from "./facts-of.ts";
+import { generateModel } from "./generate-model.ts";
 import type { JsonPorts } from "./http-json.ts";
-import { getJson, modelIds } from "./http-json.ts";
-import { anthropicModels, byPreference, contextTokensOf } from "./known-models.ts";
+import { byPreference, knownModels, labelOf } from "./known-models.ts";
 import { findLocalServers } from "./local-servers.ts";
 import type { KnownCredential, ModelRegistry, ResolvedModel } from "./model.ts";
+import { listModels, refusedKey } from "./model-lists.ts";
 import { streamModel } from "./provider-model.ts";
 import { redactor } from "./redact.ts";
 
@@ -34,13 +38,10 @@ const idleDefaultMs = 120_000;
 /** A local model reads the whole prompt before its first word, which on a small machine takes minutes. */
 const localFirstMs = 900_000;
 const demoDelayDefaultMs = 12;
-const later = "Its models come with the next release; an OpenAI-compatible address works today.";
 
 export function createModelRegistry(options: RegistryOptions): ModelRegistry {
   return new Registry(options);
 }
-
-type Usable = KnownCredential & { readonly provider: WireDialect };
 
 class Registry implements ModelRegistry {
   readonly secretEnv: readonly string[];
@@ -49,6 +50,7 @@ class Registry implements ModelRegistry {
   readonly #ports: JsonPorts;
   readonly #environment: ReturnType<typeof credentialsOf>;
   #stored: readonly KnownCredential[] = [];
+  #overrides: PriceOverrides = {};
   #providers = new Map<string, Promise<(modelId: string) => LanguageModelV3>>();
   #lists = new Map<string, { readonly at: number; readonly ids: Promise<readonly string[] | Fault> }>();
 
@@ -63,22 +65,16 @@ class Registry implements ModelRegistry {
   }
 
   async list(): Promise<ModelsBody> {
-    const usable = this.#usable();
-    const listed = await Promise.all(usable.map((credential) => this.#modelsOf(credential)));
+    const credentials = this.#inOrder();
+    const listed = await Promise.all(credentials.map((credential) => this.#modelsOf(credential)));
     const models = listed.flatMap((entry) => entry.models);
     const first = models.find((model) => model.available);
     return {
       models: [...models, demoInfo],
       default: first?.id ?? demoInfo.id,
       // A server that lists nothing may still take any id that a person names.
-      demoOnly: usable.length === 0,
-      recognised: [
-        ...[...this.#known().values()].flatMap(({ id, provider }) =>
-          provider === "openai" || provider === "google" ? [{ provider: id, note: `A key was found. ${later}` }] : [],
-        ),
-        ...this.#environment.notes,
-        ...listed.flatMap((entry) => entry.notes),
-      ],
+      demoOnly: credentials.length === 0,
+      recognised: [...this.#environment.notes, ...listed.flatMap((entry) => entry.notes)],
     };
   }
 
@@ -90,9 +86,6 @@ class Registry implements ModelRegistry {
     if (credential === undefined || model === "") {
       const names = ["demo/demo", ...[...this.#known().keys()].map((known) => `${known}/<model>`)].join(", ");
       return fault("unknown-model", `There is no model "${modelId}".`, `Choose another one: ${names}.`);
-    }
-    if (!isUsable(credential)) {
-      return fault("model-unavailable", `The key for ${credential.provider} was found, but cannot be used yet.`, later);
     }
     if (baseUrlOf(credential) === null) {
       return fault("model-unavailable", `The address of "${id}" is not a web address.`, "Correct it in the settings.");
@@ -107,7 +100,6 @@ class Registry implements ModelRegistry {
       baseUrl,
       keyHint: key === null ? null : key.slice(-4),
       source,
-      ...(provider === "openai" || provider === "google" ? { note: later } : {}),
     }));
   }
 
@@ -125,7 +117,6 @@ class Registry implements ModelRegistry {
       baseUrl: credential.baseUrl === undefined || credential.baseUrl === "" ? null : credential.baseUrl,
       source: "stored",
     };
-    if (!isUsable(known)) return null;
     if (baseUrlOf(known) === null) {
       return fault(
         "bad-request",
@@ -133,10 +124,20 @@ class Registry implements ModelRegistry {
         "It looks like http://host:port/v1.",
       );
     }
-    if (known.provider === "anthropic" && known.key === null) {
-      return fault("credential-refused", "A key is needed for Anthropic.", "Paste the key that begins with sk-ant-.");
+    if (known.provider !== "openai-compatible" && known.key === null) {
+      const begins = keysBegin[known.provider];
+      return fault(
+        "credential-refused",
+        "A key is needed for this provider.",
+        `Paste the key that begins with ${begins}.`,
+      );
     }
-    return this.#tryList(known);
+    const refused = (await refusedKey(this.#ports, known, checkTimeoutMs)) ?? (await this.#tryList(known));
+    return refused;
+  }
+
+  setOverrides(overrides: PriceOverrides): void {
+    this.#overrides = overrides;
   }
 
   localServers() {
@@ -150,8 +151,11 @@ class Registry implements ModelRegistry {
     );
   }
 
-  #usable(): readonly Usable[] {
-    return [...this.#known().values()].filter(isUsable).toSorted((a, b) => (a.provider < b.provider ? -1 : 1));
+  /** Providers by name, and within one the order in which its credentials came. */
+  #inOrder(): readonly KnownCredential[] {
+    return [...this.#known().values()].toSorted(
+      (a, b) => Number(a.provider > b.provider) - Number(a.provider < b.provider),
+    );
   }
 
   #demo(): ResolvedModel {
@@ -159,18 +163,41 @@ class Registry implements ModelRegistry {
     const model = createDemoModel({ clock: this.#options.clock, delayMs });
     return {
       info: demoInfo,
+      facts: unknownFacts,
       target: wireTarget(chooseProfile("openai-compatible", "demo"), "demo"),
       stream: (options) => streamModel(async () => model, options, this.#rules(false)),
+      generate: (options) => generateModel(async () => model, options, this.#rules(false)),
     };
   }
 
-  #resolved(credential: Usable, model: string): ResolvedModel {
+  #resolved(credential: KnownCredential, model: string): ResolvedModel {
     const local = credential.provider === "openai-compatible" && isLoopback(baseUrlOf(credential) ?? "");
+    const open = async (): Promise<LanguageModelV3> => (await this.#provider(credential))(model);
     return {
-      info: infoOf(credential, model),
-      target: wireTarget(chooseProfile(credential.provider, model), model),
-      stream: (options) =>
-        streamModel(async () => (await this.#provider(credential))(model), options, this.#rules(local)),
+      info: this.#info(credential, model),
+      facts: this.#facts(credential, model),
+      target: wireTarget(chooseProfile(dialectOf(credential), model), model),
+      stream: (options) => streamModel(open, options, this.#rules(local)),
+      generate: (options) => generateModel(open, options, this.#rules(local)),
+    };
+  }
+
+  #facts(credential: KnownCredential, model: string): ModelFacts {
+    const override = this.#overrides[`${credential.id}/${model}`];
+    return factsOf(sellerOf(credential), model, { override, baseUrl: baseUrlOf(credential) });
+  }
+
+  #info(credential: KnownCredential, model: string): ModelInfo {
+    const { contextTokens, prices } = this.#facts(credential, model);
+    const note = noteOn(credential, model);
+    return {
+      id: `${credential.id}/${model}`,
+      label: labelOf(sellerOf(credential), model),
+      provider: credential.provider,
+      available: true,
+      ...(note === null ? {} : { note }),
+      contextTokens,
+      prices: prices === null ? null : ratesOf(prices),
     };
   }
 
@@ -180,47 +207,35 @@ class Registry implements ModelRegistry {
     return { clock: this.#options.clock, idleMs, firstMs, redact: this.redact };
   }
 
-  #provider(credential: Usable): Promise<(modelId: string) => LanguageModelV3> {
+  #provider(credential: KnownCredential): Promise<(modelId: string) => LanguageModelV3> {
     const known = this.#providers.get(credential.id);
     if (known !== undefined) return known;
-    const made = providerFactories(this.#options.fetch)[credential.provider](credential);
+    const made = providerFactories(this.#options.fetch)[dialectOf(credential)](credential);
     this.#providers.set(credential.id, made);
     return made;
   }
 
-  async #modelsOf(credential: Usable): Promise<Listed> {
+  async #modelsOf(credential: KnownCredential): Promise<Listed> {
+    const seller = sellerOf(credential);
     const ids = await this.#ids(credential);
-    if (!isFault(ids)) return { models: byPreference(ids).map((id) => infoOf(credential, id)), notes: [] };
+    if (!isFault(ids)) return { models: byPreference(seller, ids).map((id) => this.#info(credential, id)), notes: [] };
     const notes = [{ provider: credential.id, note: this.redact(ids.message) }];
-    if (credential.provider !== "anthropic") return { models: [], notes };
+    if (credential.provider === "openai-compatible") return { models: [], notes };
     // Its names are known without asking; whether they answer shows at the first request.
-    return { models: anthropicModels.map(({ id }) => infoOf(credential, id)), notes };
+    return { models: knownModels(seller).map(({ id }) => this.#info(credential, id)), notes };
   }
 
-  #ids(credential: Usable): Promise<readonly string[] | Fault> {
+  #ids(credential: KnownCredential): Promise<readonly string[] | Fault> {
     const now = this.#options.clock.now();
     const known = this.#lists.get(credential.id);
     if (known !== undefined && Math.abs(now - known.at) < listFreshMs) return known.ids;
-    const ids = this.#askForIds(credential, listTimeoutMs);
+    const ids = listModels(this.#ports, credential, listTimeoutMs);
     this.#lists.set(credential.id, { at: now, ids });
     return ids;
   }
 
-  async #askForIds(credential: Usable, timeoutMs: number): Promise<readonly string[] | Fault> {
-    const base = baseUrlOf(credential);
-    if (base === null) return fault("bad-request", `The address of "${credential.id}" is not a web address.`);
-    const answer = await getJson(this.#ports, { url: `${base}/models`, headers: headersOf(credential), timeoutMs });
-    if (isFault(answer)) return answer;
-    if (answer.status === 401 || answer.status === 403) {
-      return fault("credential-refused", `${base} refuses this key (HTTP ${answer.status}).`, "Check the key.");
-    }
-    if (answer.status >= 500) return fault("provider-unreachable", `${base} answered HTTP ${answer.status}.`);
-    const ids = answer.status === 200 ? modelIds(answer.body) : null;
-    return ids ?? fault("provider-refused", `${base} does not list its models (HTTP ${answer.status}).`);
-  }
-
-  async #tryList(credential: Usable): Promise<Fault | null> {
-    const ids = await this.#askForIds(credential, checkTimeoutMs);
+  async #tryList(credential: KnownCredential): Promise<Fault | null> {
+    const ids = await listModels(this.#ports, credential, checkTimeoutMs);
     // A server that lists nothing may still answer: any model name is passed through to it.
     if (!isFault(ids) || ids.code === "provider-refused") return null;
     return { ...ids, message: redactor(() => [credential.key ?? ""])(ids.message) };
@@ -232,23 +247,24 @@ interface Listed {
   readonly notes: readonly { readonly provider: string; readonly note: string }[];
 }
 
-const isUsable = (credential: KnownCredential): credential is Usable =>
-  credential.provider === "anthropic" || credential.provider === "openai-compatible";
+const keysBegin: Readonly<Record<Exclude<ProviderName, "openai-compatible">, string>> = {
+  anthropic: "sk-ant-",
+  openai: "sk-",
+  google: "AIza",
+  deepseek: "sk-",
+  openrouter: "sk-or-",
+};
 
-function infoOf(credential: Usable, model: string): ModelInfo {
-  const known = anthropicModels.find(({ id }) => id === model);
-  return {
-    id: `${credential.id}/${model}`,
-    label: known?.label ?? model,
-    provider: credential.provider,
-    available: true,
-    contextTokens: credential.provider === "anthropic" ? contextTokensOf(model) : null,
-  };
-}
+const ratesOf = ({ input, output, read, write5m, write1h }: NonNullable<ModelFacts["prices"]>) => ({
+  input,
+  output,
+  read,
+  write5m,
+  write1h,
+});
 
-function headersOf(credential: Usable): Readonly<Record<string, string>> {
-  if (credential.key === null) return {};
-  return credential.provider === "anthropic"
-    ? { "x-api-key": credential.key, "anthropic-version": "2023-06-01" }
-    : { authorization: `Bearer ${credential.key}` };
+/** What a person should know before they choose it. */
+function noteOn(credential: KnownCredential, model: string): string | null {
+  const isOld = dialectOf(credential) === "deepseek" && /^deepseek-(chat|reasoner)/.test(model);
+  return isOld ? "An older name: thinking together with tools is not supported. Choose a V4 model." : null;
 }
