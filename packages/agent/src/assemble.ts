@@ -277,7 +277,9 @@ function rowOf(
     const written = { callId: block.part, ...block.call, metadata: block.metadata };
     const isUsed = (id: string): boolean => state.usedCallIds.has(id) || state.ownCallIds.includes(id);
     const data = toolCallData(written, isUsed, how.env.newId);
-    return { ...base, role: "assistant", type: "tool_call", data };
+    // What came with the call goes back to the model that gave it, and to no other.
+    const scope = block.metadata === undefined ? {} : { modelScope: state.modelScope };
+    return { ...base, role: "assistant", type: "tool_call", data: { ...data, ...scope } };
   }
   const text = wellFormedText(block.text);
   if (block.kind === "thinking") {
