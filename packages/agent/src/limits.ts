@@ -1,6 +1,6 @@
 /** Every loop, wait and buffer of a turn has its bound here; the comment says what happens there. */
 export interface TurnLimits {
-  /** Requests of one turn, retried ones included. One more ends the turn with a notice. */
+  /** Requests of one turn, retried ones included, where the tab sets no number of its own. Before one more a person is asked. */
   readonly stepsMax: number;
   /** Retries of one step in a row. After them the failure is final: an error row ends the turn. */
   readonly retriesMax: number;
@@ -17,6 +17,8 @@ export interface TurnLimits {
   readonly toolStopMs: number;
   /** Tools that run side by side; a further call of the step waits for a free place. */
   readonly parallelCallsMax: number;
+  /** Compactions that a turn begins because its request does not fit, without a step finished between them. Then it fails. */
+  readonly overflowsMax: number;
 }
 
 export const turnLimits: TurnLimits = {
@@ -29,4 +31,5 @@ export const turnLimits: TurnLimits = {
   resultCharsMax: 120_000,
   toolStopMs: 5_000,
   parallelCallsMax: 16,
+  overflowsMax: 2,
 };

@@ -2,16 +2,18 @@
  * The loop: what runs a turn. It keeps no state of its own that matters: after each act it asks the rows what comes next.
  *
  *   request step k -> stream -> rows of its blocks -> usage row -> run its calls -> drain steers -> request step k+1
- *                        |                                                                      (no calls: the end)
+ *     ^                  |                                                                      (no calls: the end)
+ *     limits, room       |
  *                        +-- cut, overloaded, silent: step-void, wait, request step k+1
  *
  * Whatever happens, the turn ends with every call answered and a `turn-end` row, unless the owner itself is gone.
  */
 import { AssertionFault, type TurnId, unreachable } from "@varve/protocol";
-import { nextOf, requestsOf } from "./next.ts";
+import { nextOf } from "./next.ts";
 import type { TurnOwner } from "./owner.ts";
 import { OwnerGone } from "./owner.ts";
 import type { TurnPorts } from "./ports.ts";
+import { beforeRequest } from "./ready.ts";
 import { runCalls } from "./run-calls.ts";
 import { runStep } from "./run-step.ts";
 import { resultTexts } from "./texts.ts";
@@ -46,28 +48,15 @@ async function drive(turn: Turn): Promise<void> {
         if (!owner.cancel.aborted) await owner.drainSteers(turnId, next.step);
         break;
       case "request": {
-        if (requestsOf(owner.rows(), turnId) >= turn.limits.stepsMax) return endExhausted(turn, next.step);
-        const step = await runStep(turn, next.step);
-        if (step === "over") return;
+        const ready = await beforeRequest(turn, next.step);
+        if (ready.kind === "over") return;
+        if (ready.kind === "ready" && (await runStep(turn, next.step, ready)) === "over") return;
         break;
       }
       default:
         return unreachable(next);
     }
   }
-}
-
-/** A turn that never comes to its end is stopped where it stands; the next message goes on from there. */
-async function endExhausted(turn: Turn, step: number): Promise<void> {
-  await endFailed(turn, {
-    step: Math.max(0, step - 1),
-    result: resultTexts.neverRun,
-    error: {
-      code: "steps-exhausted",
-      message: `The turn was ended after ${turn.limits.stepsMax} steps.`,
-      hint: 'Everything so far is kept. Send "continue" to go on.',
-    },
-  });
 }
 
 /** A mistake of ours stops this turn, with its evidence, and nothing else. */

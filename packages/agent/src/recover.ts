@@ -9,7 +9,15 @@ import { noTurn, parseTurnId } from "@varve/protocol";
 import { rowMaker } from "./new-rows.ts";
 import { hasInk, wellFormedText } from "./text.ts";
 import { resultTexts } from "./texts.ts";
-import { isKind, openQuestion, rowsOfTurn, unansweredCalls, voidedSteps } from "./turn-rows.ts";
+import {
+  isKind,
+  isStepFinish,
+  openLimit,
+  openQuestion,
+  rowsOfTurn,
+  unansweredCalls,
+  voidedSteps,
+} from "./turn-rows.ts";
 
 export interface RecoverInput {
   /** All sealed rows of the tab's log, ascending. */
@@ -45,7 +53,8 @@ export function recover(input: RecoverInput): Recovery {
     ),
   );
   // A turn that waits for an answer had finished its step: nothing of it was open but output of calls that are lost now.
-  if (waiting.length > 0) return { rows: results, resume: "waiting", turnId };
+  // One that waits at a limit had answered every call and begun nothing.
+  if (waiting.length > 0 || openLimit(turn) !== undefined) return { rows: results, resume: "waiting", turnId };
   const partial = input.blocks.flatMap((block) => partialRow(block, { turn, turnId, now: input.now }));
   const notice = make.system(
     { turnId, step },
@@ -57,7 +66,7 @@ export function recover(input: RecoverInput): Recovery {
 
 /** Calls run only once their step is finished, which its `usage` row says. */
 function ranText(turn: readonly StoredRow[], step: number): string {
-  const finished = turn.some((row) => row.step === step && isKind(row, "usage"));
+  const finished = turn.some((row) => row.step === step && isStepFinish(row));
   return finished ? resultTexts.restarted : resultTexts.neverRun;
 }
 

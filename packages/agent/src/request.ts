@@ -1,9 +1,9 @@
 /** From the rows to what is sent: which model, which bytes, and whether that may be sent at all. */
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
-import type { Effort, Fault, NewRow, StoredRow, SystemData } from "@varve/protocol";
+import type { CacheTtl, Effort, Fault, NewRow, StoredRow, SystemData } from "@varve/protocol";
 import { fault, isFault } from "@varve/protocol";
-import type { WireRequest } from "@varve/wire";
-import { buildRequest, neededBlobs } from "@varve/wire";
+import type { GuardVerdict, WireRequest } from "@varve/wire";
+import { cacheLifetimes } from "@varve/wire";
 import type { ResolvedModel } from "./model/model.ts";
 import type { Turn } from "./turn.ts";
 import { isKind } from "./turn-rows.ts";
@@ -12,8 +12,26 @@ export interface ModelRequest {
   /** Sealed in front of the `request` row. */
   readonly before: readonly NewRow[];
   /** Data of the `request` row. */
-  readonly row: Extract<SystemData, { kind: "request" }>;
+  readonly row: RequestData;
+  readonly guard: GuardVerdict;
   readonly options: LanguageModelV3CallOptions;
+}
+
+export type RequestData = Extract<SystemData, { kind: "request" }>;
+
+/** Data of the `request` row of a built request; `rows` are the log's. */
+export function requestRow(built: WireRequest, model: ResolvedModel, rows: readonly StoredRow[]): RequestData {
+  const { scopeHash, tailHash, chars } = built;
+  const ttl = model.target.profile.breakpoints === "tails" ? { ttl: lifetimeInForce(rows, model) } : {};
+  return { kind: "request", model: model.info.id, scopeHash, tailHash, purpose: "step", ...ttl, chars };
+}
+
+function lifetimeInForce(rows: readonly StoredRow[], { target }: ResolvedModel): CacheTtl {
+  const changed = rows.findLast((row) => isKind(row, "model-changed"));
+  const chosen = changed !== undefined && isKind(changed, "model-changed") ? changed.data.cacheTtl : undefined;
+  const prefix = chosen === undefined ? rows.findLast((row) => isKind(row, "prefix")) : undefined;
+  const frozen = prefix !== undefined && isKind(prefix, "prefix") ? cacheLifetimes(prefix.data, target).ttl : "5m";
+  return chosen ?? frozen;
 }
 
 /** The newest `model-changed` row decides: an owner writes one only between turns. */
@@ -33,13 +51,12 @@ export async function makeRequest(
 ): Promise<ModelRequest | Fault> {
   await readBlobs(turn);
   const build = () =>
-    buildRequest({
+    turn.ports.folder.request({
       rows: turn.owner.rows(),
       target: chosen.model.target,
       modelName: chosen.model.info.id,
       effort: chosen.effort,
       blobs: (hash) => turn.blobs.get(hash),
-      previousChain: turn.chain,
     });
   let built = build();
   if (!isFault(built) && built.endsDerived) {
@@ -66,19 +83,19 @@ function admit(
   const where = changed?.firstDifferingBlock ?? null;
   const text = `The request does not extend the one before it${where === null ? "" : ` (from block ${where} on)`}.`;
   if (changed !== null && turn.ports.strict === true) return fault("internal", text);
-  turn.chain = built.chain;
   const place = { turnId: turn.turnId, step: chosen.step };
   const notice = () => turn.rows.system(place, { kind: "notice", level: "warning", code: "prefix-changed", text });
   return {
     before: changed === null ? [] : [notice()],
-    row: { kind: "request", model: chosen.model.info.id, scopeHash: built.scopeHash, tailHash: built.tailHash },
+    row: requestRow(built, chosen.model, turn.owner.rows()),
+    guard: built.guard,
     options: { ...built.options, prompt: built.messages },
   };
 }
 
 /** Reads the pictures and files that the fold will ask for. One that is gone becomes a constant text there. */
 async function readBlobs(turn: Turn): Promise<void> {
-  for (const hash of neededBlobs(turn.owner.rows())) {
+  for (const hash of turn.ports.folder.neededBlobs(turn.owner.rows())) {
     if (turn.blobs.has(hash)) continue;
     const found = await turn.ports.blobs.get(hash);
     if (found !== null) turn.blobs.set(hash, { base64: Buffer.from(found.bytes).toString("base64") });

@@ -10,8 +10,10 @@ import { askPerson, permit } from "./permit.ts";
 import { clipText, hasInk, wellFormedText } from "./text.ts";
 import { resultTexts, stoppedResult } from "./texts.ts";
 import { areInvalid } from "./tool-call.ts";
+import { unknownToolText } from "./tools/retired.ts";
 import type { PreparedCall, ToolImage, ToolOutcome } from "./tools/tool.ts";
 import type { Turn } from "./turn.ts";
+import { rowsBetween } from "./turn-rows.ts";
 import { pause, unlessAborted } from "./wait.ts";
 
 interface RunningCall {
@@ -75,8 +77,8 @@ async function prepare(turn: Turn, call: ToolCallData): Promise<Prepared> {
   if (areInvalid(call.arguments)) return { error: resultTexts.invalidArguments };
   const tool = turn.ports.tools.get(call.name);
   if (tool === undefined) {
-    const names = turn.ports.tools.definitions.map((definition) => definition.name).join(", ");
-    return { error: `There is no tool named "${call.name}". The tools are: ${names}.` };
+    const names = turn.ports.tools.definitions.map((definition) => definition.name);
+    return { error: unknownToolText(call.name, names) };
   }
   try {
     return await tool.prepare(call.arguments, turn.ports.place);
@@ -106,6 +108,7 @@ async function runBounded(turn: Turn, running: RunningCall, prepared: PreparedCa
         signal,
         output: (text) => live.write(text),
         ask: (text, options) => askPerson(turn, { step, call, signal }, { text, options }),
+        rows: (from, to) => rowsBetween(turn.owner.rows(), from, to),
       }),
     )
     .catch((error: unknown) => failed(`The tool ${call.name} failed: ${messageOf(error)}`));

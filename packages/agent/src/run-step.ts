@@ -1,16 +1,22 @@
 /** One step: fold, check, stream, seal. What the stream brings is sealed while it comes; what it was worth is told at its end. */
-import type { ErrorData, NewRow } from "@varve/protocol";
+import type { LanguageModelV3Usage } from "@ai-sdk/provider";
+import type { NewRow } from "@varve/protocol";
 import { isFault, unreachable } from "@varve/protocol";
 import type { Assembled, AssembleOp, AssembleState } from "./assemble.ts";
 import { assemble, cutStep, hasSealed, startStep, voidStep } from "./assemble.ts";
+import { begunUsage, cutUsageData, outputChars } from "./begun-usage.ts";
+import { bookUsage } from "./ledger/book.ts";
 import type { ModelFailure, ResolvedModel } from "./model/model.ts";
+import type { Ready } from "./ready.ts";
+import { failBeforeRequest } from "./ready.ts";
 import type { ModelRequest } from "./request.ts";
-import { makeRequest, modelInForce } from "./request.ts";
+import { makeRequest } from "./request.ts";
 import { planRetry } from "./retry.ts";
 import { resultTexts } from "./texts.ts";
 import type { Turn } from "./turn.ts";
 import { endFailed, endStopped } from "./turn.ts";
 import { rowsOfTurn } from "./turn-rows.ts";
+import type { UsageData } from "./usage.ts";
 import { pause } from "./wait.ts";
 
 /** `over`: the turn has ended. `on`: ask the rows what comes next. */
@@ -21,61 +27,68 @@ type StreamEnd =
   | { readonly kind: "cancelled" }
   | { readonly kind: "failed"; readonly failure: ModelFailure };
 
-export async function runStep(turn: Turn, step: number): Promise<StepEnd> {
+/** One request on its way, with what its bill needs. */
+interface Sent {
+  readonly model: ResolvedModel;
+  readonly request: ModelRequest;
+  readonly startedAt: number;
+}
+interface Streamed extends Sent {
+  readonly state: AssembleState;
+  readonly end: StreamEnd;
+  /** What the stream told of its input when it began, and the characters of output that came. */
+  readonly begun: LanguageModelV3Usage | null;
+  readonly chars: number;
+}
+
+export async function runStep(turn: Turn, step: number, ready: Ready): Promise<StepEnd> {
   const { owner, ports } = turn;
-  const chosen = modelInForce(owner.rows());
-  const model = await ports.models.resolve(chosen.model);
-  if (isFault(model)) return failBeforeRequest(turn, step, model);
-  const request = await makeRequest(turn, { step, model, effort: chosen.effort });
-  if (isFault(request)) return failBeforeRequest(turn, step, request);
+  const { model } = ready;
+  const request = await makeRequest(turn, { step, model, effort: ready.effort });
+  if (isFault(request)) return (await failBeforeRequest(turn, step, request)).kind;
   if (owner.cancel.aborted) return "on";
+  const startedAt = ports.clock.now();
   await owner.seal([...request.before, turn.rows.system({ turnId: turn.turnId, step }, request.row)]);
   owner.progress(step);
   const start = startStep({
     turnId: turn.turnId,
     step,
-    model: chosen.model,
+    model: request.row.model,
     modelScope: model.target.modelScope,
     usedCallIds: knownCallIds(turn),
   });
-  const streamed = await stream(turn, start, { model, request });
+  const streamed = await stream(turn, start, { model, request, startedAt });
   for (const callId of streamed.state.ownCallIds) knownCallIds(turn).add(callId);
   switch (streamed.end.kind) {
     case "finished":
-      return settle(turn, streamed.state);
+      return settle(turn, streamed);
     case "cancelled":
-      return stop(turn, streamed.state);
+      return stop(turn, streamed);
     case "failed":
-      return fail(turn, streamed.state, streamed.end.failure);
+      return fail(turn, streamed, streamed.end.failure);
     default:
       return unreachable(streamed.end);
   }
 }
 
-async function failBeforeRequest(turn: Turn, step: number, error: ErrorData): Promise<StepEnd> {
-  const { message, code, hint } = error;
-  const data = { message, ...(code === undefined ? {} : { code }), ...(hint === undefined ? {} : { hint }) };
-  await endFailed(turn, { step, error: data, result: resultTexts.neverRun });
-  return "over";
-}
-
-async function stream(
-  turn: Turn,
-  start: AssembleState,
-  source: { readonly model: ResolvedModel; readonly request: ModelRequest },
-): Promise<{ readonly state: AssembleState; readonly end: StreamEnd }> {
+async function stream(turn: Turn, start: AssembleState, sent: Sent): Promise<Streamed> {
   const abortSignal = AbortSignal.any([turn.owner.cancel, turn.gone.signal]);
   let state = start;
-  for await (const part of source.model.stream({ ...source.request.options, abortSignal })) {
-    if (part.type === "failure") return { state, end: { kind: "failed", failure: part.failure } };
-    if (part.type === "cancelled") return { state, end: { kind: "cancelled" } };
+  let begun: LanguageModelV3Usage | null = null;
+  let chars = 0;
+  const ended = (end: StreamEnd): Streamed => ({ ...sent, state, end, begun, chars });
+  for await (const part of sent.model.stream({ ...sent.request.options, abortSignal })) {
+    if (part.type === "failure") return ended({ kind: "failed", failure: part.failure });
+    if (part.type === "cancelled") return ended({ kind: "cancelled" });
+    if (part.type === "raw") begun = begunUsage(part.rawValue) ?? begun;
+    chars += outputChars(part);
     const next = assemble(state, part, envOf(turn));
     state = next.state;
     if (next.ops.length > 0) await perform(turn, next.ops);
-    if (part.type === "finish") return { state, end: { kind: "finished" } };
+    if (part.type === "finish") return ended({ kind: "finished" });
   }
   const failure = { code: "provider-cut" as const, message: "The answer broke off.", retry: { afterMs: null } };
-  return { state, end: { kind: "failed", failure } };
+  return ended({ kind: "failed", failure });
 }
 
 const envOf = (turn: Turn) => ({ now: turn.ports.clock.now(), newId: () => turn.ports.ids.chunk() });
@@ -109,13 +122,14 @@ async function perform(turn: Turn, ops: readonly AssembleOp[]): Promise<void> {
 }
 
 /** A clean finish: the `usage` row says that the step is whole, and only then do its calls run. */
-async function settle(turn: Turn, state: AssembleState): Promise<StepEnd> {
-  const { finish, step } = state;
-  if (finish === null) return fail(turn, state, { code: "provider-cut", message: "No finish came.", retry: null });
+async function settle(turn: Turn, streamed: Streamed): Promise<StepEnd> {
+  const { finish, step } = streamed.state;
+  if (finish === null) return fail(turn, streamed, { code: "provider-cut", message: "No finish came.", retry: null });
   turn.retries = 0;
+  turn.overflows = 0;
   const place = { turnId: turn.turnId, step };
-  const usage = turn.rows.system(place, finish.usage);
-  if (finish.reason === "content-filter") return refuse(turn, state, usage);
+  const usage = usageRow(turn, streamed, finish.usage);
+  if (finish.reason === "content-filter") return refuse(turn, streamed.state, usage);
   const spoken = rowsOfTurn(turn.owner.rows(), turn.turnId).filter(
     (row) => row.step === step && row.role === "assistant",
   );
@@ -174,8 +188,22 @@ async function refuse(turn: Turn, state: AssembleState, usage: NewRow): Promise<
   return "over";
 }
 
-async function stop(turn: Turn, state: AssembleState): Promise<StepEnd> {
-  await endStopped(turn, await cut(turn, state));
+function usageRow(turn: Turn, streamed: Streamed, usage: UsageData): NewRow {
+  const place = { turnId: turn.turnId, step: streamed.state.step };
+  const { model, startedAt } = streamed;
+  const { guard } = streamed.request;
+  const rows = turn.owner.rows();
+  return turn.rows.system(place, bookUsage({ usage, rows, place, model, startedAt, guard, purpose: "step" }));
+}
+
+/** A try that broke off is billed as far as it told what it cost; the row is no sign of a finish. */
+function cutUsage(turn: Turn, streamed: Streamed): readonly NewRow[] {
+  const { begun, chars, state } = streamed;
+  return begun === null ? [] : [usageRow(turn, streamed, cutUsageData(begun, chars, state.model))];
+}
+
+async function stop(turn: Turn, streamed: Streamed): Promise<StepEnd> {
+  await endStopped(turn, [...(await cut(turn, streamed.state)), ...cutUsage(turn, streamed)]);
   return "over";
 }
 
@@ -189,27 +217,18 @@ async function cut(turn: Turn, state: AssembleState): Promise<readonly NewRow[]>
   return left.ops.flatMap((op) => (op.op === "seal" ? [op.row] : []));
 }
 
-async function fail(turn: Turn, state: AssembleState, failure: ModelFailure): Promise<StepEnd> {
+async function fail(turn: Turn, streamed: Streamed, failure: ModelFailure): Promise<StepEnd> {
   const { owner, ports, limits } = turn;
-  const plan = planRetry(failure, turn.retries, { limits, random: ports.random?.() ?? 0 });
-  if (owner.cancel.aborted) return stop(turn, state);
-  if (plan.kind === "final") {
-    const { message, code, hint, statusCode } = failure;
-    await endFailed(turn, {
-      step: state.step,
-      result: resultTexts.neverRun,
-      before: await cut(turn, state),
-      error: {
-        code,
-        message: plan.why === null ? message : `${message} ${plan.why}`,
-        ...(statusCode === undefined ? {} : { statusCode }),
-        hint: hint ?? 'Everything so far is kept. Send "continue" to try again.',
-      },
-    });
-    return "over";
+  const { state } = streamed;
+  if (owner.cancel.aborted) return stop(turn, streamed);
+  if (failure.code === "context-overflow" && turn.overflows < limits.overflowsMax) {
+    turn.overflow = failure;
+    await giveUpTry(turn, streamed, failure.message);
+    return "on";
   }
-  await perform(turn, voidStep(state));
-  if (hasSealed(state)) await owner.seal([voidRow(turn, state.step, failure.message)]);
+  const plan = planRetry(failure, turn.retries, { limits, random: ports.random?.() ?? 0 });
+  if (plan.kind === "final") return failForGood(turn, streamed, { failure, why: plan.why });
+  await giveUpTry(turn, streamed, failure.message);
   turn.retries += 1;
   owner.progress(state.step, {
     attempt: plan.attempt,
@@ -218,6 +237,35 @@ async function fail(turn: Turn, state: AssembleState, failure: ModelFailure): Pr
   });
   await pause(ports.clock, plan.waitMs, AbortSignal.any([owner.cancel, turn.gone.signal]));
   return "on";
+}
+
+/** What the try had brought is dropped, and voided where it had sealed, before another one begins. */
+async function giveUpTry(turn: Turn, streamed: Streamed, reason: string): Promise<void> {
+  const { state } = streamed;
+  await perform(turn, voidStep(state));
+  const voided = hasSealed(state) ? [voidRow(turn, state.step, reason)] : [];
+  const rows = [...cutUsage(turn, streamed), ...voided];
+  if (rows.length > 0) await turn.owner.seal(rows);
+}
+
+async function failForGood(
+  turn: Turn,
+  streamed: Streamed,
+  end: { readonly failure: ModelFailure; readonly why: string | null },
+): Promise<StepEnd> {
+  const { message, code, hint, statusCode } = end.failure;
+  await endFailed(turn, {
+    step: streamed.state.step,
+    result: resultTexts.neverRun,
+    before: [...(await cut(turn, streamed.state)), ...cutUsage(turn, streamed)],
+    error: {
+      code,
+      message: end.why === null ? message : `${message} ${end.why}`,
+      ...(statusCode === undefined ? {} : { statusCode }),
+      hint: hint ?? 'Everything so far is kept. Send "continue" to try again.',
+    },
+  });
+  return "over";
 }
 
 const voidRow = (turn: Turn, step: number, reason: string): NewRow =>

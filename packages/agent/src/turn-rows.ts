@@ -22,6 +22,12 @@ export function rowsOfTurn(rows: readonly StoredRow[], turnId: TurnId): readonly
   return found.reverse();
 }
 
+/** Rows with `from` <= seq <= `to`, ascending. Seqs of a log are dense, so none of the others is looked at. */
+export function rowsBetween(rows: readonly StoredRow[], from: number, to: number): readonly StoredRow[] {
+  const first = rows[0]?.seq ?? 1;
+  return rows.slice(Math.max(0, from - first), Math.max(0, to - first + 1));
+}
+
 export function voidedSteps(turn: readonly StoredRow[]): ReadonlySet<number> {
   return new Set(turn.flatMap((row) => (isKind(row, "step-void") ? [row.data.step] : [])));
 }
@@ -46,14 +52,29 @@ export function unansweredCalls(turn: readonly StoredRow[]): readonly StepCall[]
 export const owesResult = (rows: readonly StoredRow[], turnId: TurnId, callId: string): boolean =>
   unansweredCalls(rowsOfTurn(rows, turnId)).some(({ call }) => call.callId === callId);
 
-/** What the turn waits for: the open question of each call that has no result yet. */
-export function openQuestions(
-  rows: readonly StoredRow[],
-  turnId: TurnId,
-): readonly (SystemRow<"permission"> | SystemRow<"ask">)[] {
+export type Question = SystemRow<"permission"> | SystemRow<"ask"> | SystemRow<"limit">;
+
+/** What the turn waits for: the open question of each call that has no result yet, or the one about a limit. */
+export function openQuestions(rows: readonly StoredRow[], turnId: TurnId): readonly Question[] {
   const turn = rowsOfTurn(rows, turnId);
-  return unansweredCalls(turn).flatMap(({ call }) => openQuestion(turn, call.callId) ?? []);
+  const limit = openLimit(turn);
+  const calls = unansweredCalls(turn).flatMap(({ call }) => openQuestion(turn, call.callId) ?? []);
+  return limit === undefined ? calls : [...calls, limit];
 }
+
+/** The question about a limit that a person has not answered yet. A turn that has ended asks nothing. */
+export function openLimit(turn: readonly StoredRow[]): SystemRow<"limit"> | undefined {
+  const newest = turn.findLast((row) => isKind(row, "limit") || isKind(row, "turn-end"));
+  return newest !== undefined && isKind(newest, "limit") && newest.data.state === "asked" ? newest : undefined;
+}
+
+/** Whether the row is a `request` for the turn's next step, and not one that keeps a cache warm or sums the tab up. */
+export const isStepRequest = (row: StoredRow): row is SystemRow<"request"> =>
+  isKind(row, "request") && (row.data.purpose ?? "step") === "step";
+
+/** Whether the row says that a step finished cleanly. A cut step may be billed too, but it did not finish. */
+export const isStepFinish = (row: StoredRow): row is SystemRow<"usage"> =>
+  isKind(row, "usage") && (row.data.purpose ?? "step") === "step" && row.data.cut !== true;
 
 /** The question about a call that a person has not answered yet. */
 export function openQuestion(

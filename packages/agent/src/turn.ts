@@ -3,6 +3,7 @@ import type { BlobHash, ErrorData, NewRow, TurnEndReason, TurnId } from "@varve/
 import type { ResolvedBlob } from "@varve/wire";
 import type { TurnLimits } from "./limits.ts";
 import { turnLimits } from "./limits.ts";
+import type { ModelFailure } from "./model/model.ts";
 import type { RowMaker } from "./new-rows.ts";
 import { rowMaker } from "./new-rows.ts";
 import type { TurnOwner } from "./owner.ts";
@@ -24,14 +25,18 @@ export interface Turn {
   callIds: Set<string> | undefined;
   /** Failed tries of the running step. */
   retries: number;
-  /** Hash chain of the turn's last request: tells where two requests part. */
-  chain: readonly string[] | undefined;
   /** Bytes that earlier requests of the turn have looked up. */
   readonly blobs: Map<BlobHash, ResolvedBlob>;
   /** Places for tools that run side by side. */
   readonly slots: Slots;
   /** Answers continued after the provider's length limit. */
   continues: number;
+  /** The last request did not fit: what the provider said. Null once there is room, or as long as it fitted. */
+  overflow: ModelFailure | null;
+  /** Compactions since the last finished step that began because a request did not fit. */
+  overflows: number;
+  /** Below these tokens no compaction begins by itself: the last one that did had nothing to win, or failed. */
+  compactFrom: number;
 }
 
 export function newTurn(ports: TurnPorts, owner: TurnOwner, turnId: TurnId): Turn {
@@ -43,12 +48,14 @@ export function newTurn(ports: TurnPorts, owner: TurnOwner, turnId: TurnId): Tur
     limits,
     rows: rowMaker(ports),
     gone: new AbortController(),
-    chain: undefined,
     callIds: undefined,
     blobs: new Map(),
     slots: createSlots(limits.parallelCallsMax),
     retries: 0,
     continues: 0,
+    overflow: null,
+    overflows: 0,
+    compactFrom: 0,
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   Clock,
   Delivery,
   IdMaker,
+  LimitChoice,
   LogId,
   NewRow,
   OpenBlock,
@@ -50,6 +51,8 @@ export class PlainTab {
   step = 0;
   /** Rejects what is written from now on, as a server that was killed would. */
   dead = false;
+  /** A person asked for a compaction. */
+  compactionWish = false;
   #fence: Fence;
   #queue: Promise<unknown> = Promise.resolve();
   #cancel = new AbortController();
@@ -71,6 +74,7 @@ export class PlainTab {
       id,
       logId,
       title: "t",
+      options: {},
       cwd: options.ports.place.cwd,
       model: "m",
       effort: "default",
@@ -162,11 +166,21 @@ export class PlainTab {
     await this.#answer(asked, { kind: "ask", state: "answered", askId, callId, answer, by: "c" });
   }
 
+  /** Answers the question about a limit. What `raise` means is the test's business: it does so in `spending` before. */
+  async answerLimit(choice: LimitChoice, raiseTo?: number): Promise<void> {
+    const asked = this.questions()[0];
+    assert(asked !== undefined, "there is a question");
+    assert(isKind(asked, "limit") && asked.data.state === "asked", "it is about a limit");
+    const { askId, limit } = asked.data;
+    const raised = raiseTo === undefined ? {} : { raiseTo };
+    await this.#answer(asked, { kind: "limit", state: "answered", askId, limit, choice, ...raised, by: "c" });
+  }
+
   /** Questions that wait for a person, oldest first. */
   questions(): readonly StoredRow[] {
     return this.rows.filter(
       (row) =>
-        (isKind(row, "permission") || isKind(row, "ask")) &&
+        (isKind(row, "permission") || isKind(row, "ask") || isKind(row, "limit")) &&
         row.data.state === "asked" &&
         this.#questions.has(row.data.askId),
     );
@@ -241,6 +255,11 @@ export class PlainTab {
         this.#look();
       },
       ask: (asked, signal) => this.#ask(asked, signal),
+      takeCompactionWish: () => {
+        const wished = this.compactionWish;
+        this.compactionWish = false;
+        return wished;
+      },
       drainSteers: (id, step) => this.#drain(id, step),
       endTurn: (reason, rows) => this.#end(turnId, reason, rows),
       cancel: this.#cancel.signal,

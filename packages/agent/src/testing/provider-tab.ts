@@ -7,8 +7,9 @@ import type { ModelRegistry } from "../model/model.ts";
 import { rowMaker } from "../new-rows.ts";
 import type { ToolBox } from "../tools/tool.ts";
 import { isKind } from "../turn-rows.ts";
+import { plainFolder } from "./plain-folder.ts";
 import { PlainTab } from "./plain-owner.ts";
-import { allowAll } from "./world.ts";
+import { allowAll, unlimited } from "./world.ts";
 
 export interface ProviderTab {
   readonly clock: Clock;
@@ -44,6 +45,9 @@ export function providerTab(options: ProviderTab): Promise<PlainTab> {
     decide: allowAll,
     permission: () => ({ mode: "allow" as const, rules: [] }),
     strict: true,
+    folder: plainFolder(),
+    spending: () => unlimited(),
+    autoCompact: () => ({ on: false, share: 0.8 }),
   };
   return PlainTab.create({ log, clock, ids, ports, before: options.before ?? bare });
 }

@@ -3,6 +3,8 @@ import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3Stream
 import type { Clock, Fault, ModelInfo } from "@varve/protocol";
 import { fault } from "@varve/protocol";
 import { anthropic, wireTarget } from "@varve/wire";
+import type { ModelFacts } from "../model/facts.ts";
+import { unknownFacts } from "../model/facts.ts";
 import type { ResolvedModel } from "../model/model.ts";
 import { streamModel } from "../model/provider-model.ts";
 
@@ -48,7 +50,7 @@ const info: ModelInfo = { id: "script/m", label: "m", provider: "script", availa
 export function scriptModel(
   clock: Clock,
   answers: readonly Answer[],
-  options: { readonly idleMs?: number } = {},
+  options: { readonly idleMs?: number; readonly facts?: ModelFacts } = {},
 ): ScriptModel {
   const requests: LanguageModelV3CallOptions[] = [];
   const model: LanguageModelV3 = {
@@ -70,6 +72,9 @@ export function scriptModel(
   const rules = { clock, idleMs, firstMs: idleMs, redact: (text: string) => text };
   const resolved: ResolvedModel = {
     info,
+    facts: options.facts ?? unknownFacts,
+    generate: () =>
+      Promise.resolve({ kind: "failed", failure: { code: "internal", message: "only streams", retry: null } }),
     target: wireTarget(anthropic, "m"),
     stream: (call) => streamModel(async () => model, call, rules),
   };

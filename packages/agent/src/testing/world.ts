@@ -4,11 +4,13 @@ import type { Clock, IdMaker, NewRow, StoredRow } from "@varve/protocol";
 import { noTurn, parseTabId } from "@varve/protocol";
 import { makePrefixData } from "@varve/wire";
 import type { TurnLimits } from "../limits.ts";
+import { turnLimits } from "../limits.ts";
 import { rowMaker } from "../new-rows.ts";
 import type { Decide } from "../permission/decide-contract.ts";
-import type { TurnPorts } from "../ports.ts";
+import type { Spending, Spent, TurnPorts } from "../ports.ts";
 import type { ToolBox } from "../tools/tool.ts";
 import { isKind } from "../turn-rows.ts";
+import { plainFolder } from "./plain-folder.ts";
 import type { PlainTabOptions } from "./plain-owner.ts";
 import { PlainTab } from "./plain-owner.ts";
 
@@ -20,7 +22,16 @@ export interface World {
   readonly models: TurnPorts["models"];
   readonly decide?: Decide;
   readonly limits?: Partial<TurnLimits>;
+  readonly spending?: TurnPorts["spending"];
+  readonly autoCompact?: TurnPorts["autoCompact"];
 }
+
+const nothingSpent: Spent = { price: 0, unpriced: 0, max: null };
+export const unlimited = (stepsMax: number = turnLimits.stepsMax): Spending => ({
+  tab: nothingSpent,
+  day: nothingSpent,
+  stepsMax,
+});
 
 export const allowAll: Decide = () => ({ decision: "allow" });
 export const askForRuns: Decide = (call, context) => {
@@ -42,6 +53,9 @@ export function optionsOf(world: World): PlainTabOptions {
     decide: world.decide ?? allowAll,
     permission: () => ({ mode: "ask", rules: [] }),
     strict: true,
+    folder: plainFolder(),
+    spending: world.spending ?? (() => unlimited(world.limits?.stepsMax)),
+    autoCompact: world.autoCompact ?? (() => ({ on: false, share: 0.8 })),
     ...(world.limits === undefined ? {} : { limits: world.limits }),
   };
   return { log, clock, ids, ports, before: async (rows) => opening(rows, world) };

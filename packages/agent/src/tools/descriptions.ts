@@ -12,6 +12,7 @@ export const descriptions = {
   bash: `Runs a command with bash in the tab's directory. Each call is a new shell: "cd" and variables do not last. There is no terminal and no input. stdout and stderr come together; of long output the start and the end are kept, and all of it is in a file that the result names. "timeoutMs" is 120000 unless said, at most 600000. Set "background" for servers and long work: it becomes a job, see "job". Use "read", "grep", "glob" and "edit" rather than cat, grep, find and sed.`,
   job: `Looks after background commands: "list" shows them, "read" gives output that is new since the last look, "wait" waits for the end (at most "timeoutMs"), "stop" ends one with all its processes.`,
   fetch: `Fetches an http or https address with GET. A web page comes as Markdown, other text as it is. A redirect to another host is named and not followed. Addresses of private networks are refused.`,
+  recall: `Looks up earlier rows of this very log, also those that a summary has replaced: one by its number "seq", some with "from" and "to", or the newest that hold the text "query". They are shown as they were then; files may have changed since.`,
   todo: `Keeps your list of tasks for this job, shown to the person. Give the whole list each time; keep one task "doing", mark it "done" when it is.`,
   ask: `Asks the person a question and waits for the answer. Use it when you can't go on well without knowing; offer "options" where there are few choices.`,
 } as const;

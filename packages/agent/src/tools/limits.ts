@@ -101,6 +101,16 @@ export const toolLimits = {
   htmlDepthMax: 400,
   htmlMs: 1_000,
 
+  /** Rows of `recall` in one answer and their characters; the answer says where to go on. */
+  recallRowsMax: 60,
+  recallCharsMax: 24_000,
+  /** Characters of one row among others, and of a row that was asked for alone; a longer one is cut and says so. */
+  recallRowCharsMax: 2_000,
+  recallOneCharsMax: 23_000,
+  /** Rows that a search answers, newest first, and characters shown on each side of the place. */
+  recallFoundMax: 20,
+  recallAroundChars: 160,
+
   /** Items of `todo` and characters of one; more is refused. */
   todoItemsMax: 100,
   todoCharsMax: 500,

@@ -8,7 +8,7 @@ import { finish } from "./outcome.ts";
 import { runPrepared, scratch } from "./testing/scratch.ts";
 import type { ToolOutcome } from "./tool.ts";
 
-const names = ["ask", "bash", "edit", "fetch", "glob", "grep", "job", "list", "read", "todo", "write"];
+const names = ["ask", "bash", "edit", "fetch", "glob", "grep", "job", "list", "read", "recall", "todo", "write"];
 
 describe("the tool box", () => {
   test("[TOOL-1] definitions ascend by name and are the same bytes in every box", async () => {

@@ -14,6 +14,7 @@ import { listTool } from "./list.ts";
 import type { ToolOperations } from "./operations.ts";
 import { endTree } from "./process-tree.ts";
 import { readTool } from "./read.ts";
+import { recallTool } from "./recall.ts";
 import { homeMark } from "./shell-task.ts";
 import { todoTool } from "./todo.ts";
 import type { Tool, ToolBox } from "./tool.ts";
@@ -40,6 +41,7 @@ export function createToolBox(operations: ToolOperations, options: ToolBoxOption
     jobTool(context),
     listTool(context),
     readTool(context),
+    recallTool(),
     todoTool(),
     writeTool(context),
   ];

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type Json, type JsonObject, parseTabId, type TabId } from "@varve/protocol";
+import { type Json, type JsonObject, parseTabId, type StoredRow, type TabId } from "@varve/protocol";
 import type { ToolBoxOptions } from "../context.ts";
 import { nodeOperations } from "../node-operations.ts";
 import type { ToolOperations } from "../operations.ts";
@@ -13,6 +13,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly output?: (text: string) => void;
   readonly ask?: (question: string, options: readonly string[]) => Promise<string | null>;
+  readonly rows?: readonly StoredRow[];
 }
 
 export interface Scratch extends AsyncDisposable {
@@ -91,6 +92,7 @@ export function runPrepared(prepared: PreparedCall, given: CallOptions = {}): Pr
     signal: given.signal ?? new AbortController().signal,
     output: given.output ?? (() => {}),
     ask: given.ask ?? (async () => null),
+    rows: (from, to) => (given.rows ?? []).filter(({ seq }) => seq >= from && seq <= to),
   });
 }
 
