@@ -4,6 +4,7 @@
  */
 import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import type { Clock } from "@varve/protocol";
+import { startsMessage } from "../begun-usage.ts";
 import { cutFailure, failureOf, silentFailure } from "./failure.ts";
 import type { ModelPart } from "./model.ts";
 
@@ -41,8 +42,8 @@ export async function* streamModel(
     ear.reader = first.reader;
     for (;;) {
       const heard = await ear.hear(() => readPart(first.reader));
-      // Raw events are asked for only because they are a sign of life where the package swallows pings.
-      if (heard.kind === "part" && heard.part.type === "raw") continue;
+      // Raw events are a sign of life where the package swallows pings; one tells what a stream costs that then breaks off.
+      if (heard.kind === "part" && heard.part.type === "raw" && !startsMessage(heard.part.rawValue)) continue;
       if (heard.kind !== "part" || heard.part.type === "error" || !isClean(heard.part)) {
         yield lastWord(heard, rules);
         return;
