@@ -38,14 +38,16 @@ export function blobPart(reference: BlobReference, blobs: BlobLookup, profile: P
 
 /** What a fold of these rows will look up, each once, so that the caller can read it beforehand. */
 export function neededBlobs(rows: readonly StoredRow[]): readonly BlobHash[] {
-  const { compaction } = viewOf(rows);
-  const isReplaced = (seq: number): boolean =>
-    compaction !== null && seq < compaction.keepFrom && !compaction.keptUserSeqs.includes(seq);
-  const needed = new Set<BlobHash>();
+  const view = viewOf(rows);
+  return blobsOf(rows.filter((row) => !view.isReplaced(row.seq)));
+}
+
+/** What these rows name, each once. */
+export function blobsOf(rows: readonly StoredRow[]): readonly BlobHash[] {
+  const named = new Set<BlobHash>();
   for (const row of rows) {
-    if (isReplaced(row.seq)) continue;
-    if (row.type === "text") for (const { blob } of row.data.attachments ?? []) needed.add(blob);
-    if (row.type === "tool_result") for (const { blob } of row.data.images ?? []) needed.add(blob);
+    if (row.type === "text") for (const { blob } of row.data.attachments ?? []) named.add(blob);
+    if (row.type === "tool_result") for (const { blob } of row.data.images ?? []) named.add(blob);
   }
-  return [...needed];
+  return [...named];
 }

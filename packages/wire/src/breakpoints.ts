@@ -40,32 +40,34 @@ export function applyBreakpoints(
 
 /** One mark, at the end of the system prompt, in every request alike: a mark changes the form of what carries it. */
 function markSystem(messages: readonly ModelMessage[], mark: ProviderOptions): ModelMessage[] {
+  const copy = messages.slice();
   const last = messages.findIndex((message) => message.role !== "system") - 1;
-  return messages.map((message, index) => {
-    return index === last ? { ...message, providerOptions: { ...message.providerOptions, ...mark } } : message;
-  });
+  const message = messages[last];
+  if (message !== undefined) copy[last] = { ...message, providerOptions: { ...message.providerOptions, ...mark } };
+  return copy;
 }
 
-/** A copy of `messages` with at most four breakpoints. `messages` is not changed. */
+/** A copy of `messages` with at most four breakpoints. `messages` is not changed. Looks at the marked ones alone. */
 export function placeBreakpoints(messages: readonly ModelMessage[], options: BreakpointOptions): ModelMessage[] {
+  const copy = messages.slice();
+  const mark = (index: number, ttl: CacheTtl): void => {
+    const message = messages[index];
+    if (message !== undefined) copy[index] = marked(message, ttl);
+  };
   const lastSystem = messages.findIndex((message) => message.role !== "system") - 1;
+  mark(lastSystem, options.ttl === "1h" ? "1h" : options.systemTtl);
   const tails = new Set([...earlierTails(options), messages.length - 1]);
-  const systemTtl = options.ttl === "1h" ? "1h" : options.systemTtl;
-  return messages.map((message, index) => {
-    if (index === lastSystem) return marked(message, systemTtl);
-    return tails.has(index) && index > lastSystem ? marked(message, options.ttl) : message;
-  });
+  for (const index of tails) if (index > lastSystem) mark(index, options.ttl);
+  return copy;
 }
 
 /** The newest answered end, and one more: a newer unanswered one, else the answered one before. */
 function earlierTails({ anchors, scopeHash }: BreakpointOptions): readonly number[] {
-  const readable = anchors.filter((anchor) => anchor.scopeHash === null || anchor.scopeHash === scopeHash);
-  const answered = readable.findLast((anchor) => anchor.answered)?.messageIndex;
-  if (answered === undefined) return readable.slice(-1).map((anchor) => anchor.messageIndex);
-  const newer = readable.findLast((anchor) => anchor.messageIndex > answered);
-  const older = readable.findLast((anchor) => anchor.answered && anchor.messageIndex < answered);
-  const second = newer ?? older;
-  return second === undefined ? [answered] : [answered, second.messageIndex];
+  const isReadable = (anchor: Anchor) => anchor.scopeHash === null || anchor.scopeHash === scopeHash;
+  const answered = anchors.findLast((anchor) => isReadable(anchor) && anchor.answered)?.messageIndex ?? -1;
+  const newer = anchors.findLast((anchor) => isReadable(anchor) && anchor.messageIndex > answered);
+  const older = anchors.findLast((anchor) => isReadable(anchor) && anchor.answered && anchor.messageIndex < answered);
+  return [answered, (newer ?? older)?.messageIndex ?? -1].filter((index) => index >= 0);
 }
 
 /** On a message: the adapter puts it on the last block, which is never thinking on the user's side. */

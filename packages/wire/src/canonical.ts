@@ -12,31 +12,54 @@ export interface CanonicalBlock {
   readonly json: string;
 }
 
+type Tools = LanguageModelV3CallOptions["tools"];
+
 /** In the order in which providers build their prefix: tools, system, messages. Without cache breakpoints. */
-export function canonicalBlocks(
-  messages: readonly ModelMessage[],
-  tools: LanguageModelV3CallOptions["tools"] = [],
-): readonly CanonicalBlock[] {
-  const blocks: CanonicalBlock[] = [{ role: "tools", json: JSON.stringify(tools) }];
-  for (const message of messages) {
-    const { role } = message;
-    const options = withoutBreakpoint(message.providerOptions);
-    const own = options === undefined ? "" : JSON.stringify(options);
-    if (role === "system") blocks.push({ role, json: JSON.stringify(message.content) + own });
-    else for (const part of message.content) blocks.push({ role, json: JSON.stringify(part) + own });
-  }
-  return blocks;
+export function canonicalBlocks(messages: readonly ModelMessage[], tools: Tools = []): readonly CanonicalBlock[] {
+  return [toolsBlock(tools), ...messages.flatMap(messageBlocks)];
+}
+
+export const toolsBlock = (tools: Tools = []): CanonicalBlock => ({ role: "tools", json: JSON.stringify(tools) });
+
+export function messageBlocks(message: ModelMessage): readonly CanonicalBlock[] {
+  const { role } = message;
+  const options = withoutBreakpoint(message.providerOptions);
+  const own = options === undefined ? "" : JSON.stringify(options);
+  if (role === "system") return [{ role, json: JSON.stringify(message.content) + own }];
+  return message.content.map((part) => ({ role, json: JSON.stringify(part) + own }));
 }
 
 /** Link k is the hash of link k-1, the role and the bytes of block k. */
+const linkOf = (before: string, { role, json }: CanonicalBlock): string => sha256(`${before}\n${role}\n${json}`);
+
 export function chainOf(blocks: readonly CanonicalBlock[]): readonly string[] {
-  const chain: string[] = [];
-  let link = "";
-  for (const { role, json } of blocks) {
-    link = sha256(`${link}\n${role}\n${json}`);
-    chain.push(link);
+  const chain = new Chain();
+  for (const block of blocks) chain.add(block);
+  return chain.links;
+}
+
+/** A chain that grows, with the length of what it names. */
+export class Chain {
+  readonly links: string[] = [];
+  /** UTF-16 units of the blocks. */
+  chars: number;
+  #last: string;
+
+  /** Goes on where `before` ends, without changing it; its own links are the later ones only. */
+  constructor(before: Chain | null = null) {
+    this.chars = before?.chars ?? 0;
+    this.#last = before?.#last ?? "";
   }
-  return chain;
+
+  add(block: CanonicalBlock): void {
+    this.#last = linkOf(this.#last, block);
+    this.links.push(this.#last);
+    this.chars += block.json.length;
+  }
+
+  addMessage(message: ModelMessage): void {
+    for (const block of messageBlocks(message)) this.add(block);
+  }
 }
 
 /** The last link: names the whole request, and the prefix of every later one. */

@@ -26,7 +26,7 @@ describe("closing", () => {
   ])("[WIRE-6] %s closes the step: a result behind it does not count", (_, row) => {
     const { messages, alarms } = fold(P(), U("a"), C("c1"), row, R("c1", "late"), U("z", { turn: "t9" }));
     expect(show(messages)).toContain(`T[error(c1,${missing})]`);
-    expect(codes(alarms)).toEqual(["late-result 5", "missing-result 3"]);
+    expect(codes(alarms)).toEqual(["missing-result 3", "late-result 5"]);
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe("closing", () => {
     const rows = [P(), U("a"), C("c"), C("c", "{}", at(1)), R("c", "of step 0"), R("c", "of step 1", at(1))];
     const { messages, alarms } = fold(...rows);
     expect(show(messages)).toContain(`T[res(${plainCallId("c#1")},"of step 1")]`);
-    expect(codes(alarms)).toEqual(["renamed-call 4", "late-result 5", "missing-result 3"]);
+    expect(codes(alarms)).toEqual(["missing-result 3", "renamed-call 4", "late-result 5"]);
   });
 
   test("[WIRE-6] a late call opens nothing, and its result is an orphan", () => {

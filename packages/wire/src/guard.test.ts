@@ -69,9 +69,17 @@ describe("prefix guard", () => {
   test("[WIRE-28] a change that no row explains is told with its place", () => {
     const rows = [P(), U("a"), sent, T("t"), U("b", t2)];
     const edited = [P(), U("EDITED"), T("t"), U("b", t2)];
-    expect(verdict(rows, edited, chain(...long.slice(0, 2)))).toEqual({ kind: "changed", firstDifferingBlock: 2 });
-    expect(verdict(rows, edited)).toEqual({ kind: "changed", firstDifferingBlock: null });
-    expect(verdict(rows, edited, ["not", "that", "chain"])).toEqual({ kind: "changed", firstDifferingBlock: null });
+    expect(verdict(rows, edited, chain(...long.slice(0, 2)))).toEqual({
+      kind: "changed",
+      firstDifferingBlock: 2,
+      seq: null,
+    });
+    expect(verdict(rows, edited)).toEqual({ kind: "changed", firstDifferingBlock: null, seq: null });
+    expect(verdict(rows, edited, ["not", "that", "chain"])).toEqual({
+      kind: "changed",
+      firstDifferingBlock: null,
+      seq: null,
+    });
   });
 
   test("[WIRE-28] a request that became shorter is a change behind its end", () => {
@@ -82,7 +90,7 @@ describe("prefix guard", () => {
       previous: previousRequest(logOf(...rows), "m"),
       previousChain: whole,
     });
-    expect(shorter).toEqual({ kind: "changed", firstDifferingBlock: whole.length - 1 });
+    expect(shorter).toEqual({ kind: "changed", firstDifferingBlock: whole.length - 1, seq: null });
   });
 
   test.each([

@@ -1,5 +1,6 @@
 /** The prefix guard: before a request is sent, it must extend the last one that this log sent to the same model. */
 import type { StoredRow } from "@varve/protocol";
+import { isLink } from "./segment.ts";
 
 /** Kinds of rows after which requests may begin anew: the page shows them as "cache restarts here". */
 type RestartKind = "prefix" | "compaction" | "compaction-undo" | "step-void";
@@ -17,34 +18,52 @@ export type GuardVerdict =
   | { readonly kind: "extends" }
   /** The prefix changed, and a row says why. */
   | { readonly kind: "restarted"; readonly by: RestartKind; readonly seq: number }
-  /** The prefix changed and nothing explains it: our mistake. `firstDifferingBlock` needs the previous chain. */
-  | { readonly kind: "changed"; readonly firstDifferingBlock: number | null };
+  /**
+   * The prefix changed and nothing explains it: our mistake. `firstDifferingBlock` needs the previous chain; `seq` is
+   * the row that this request's block came from, null where none gave it or the block is not known.
+   */
+  | { readonly kind: "changed"; readonly firstDifferingBlock: number | null; readonly seq: number | null };
 
 /** `model` is the name that `request` rows carry. Other models have chains of their own. */
 export function previousRequest(rows: readonly StoredRow[], model: string): PreviousRequest | null {
-  const behind: Restart[] = [];
-  for (let index = rows.length - 1; index >= 0; index--) {
-    const row = rows[index];
-    if (row?.type !== "system") continue;
-    const { data, seq, turnId, step } = row;
-    if (data.kind === "request" && data.model === model) {
-      // A voided attempt stands behind its own request, which never held it: that explains nothing.
-      const isOwn = (one: Restart) => one.kind === "step-void" && one.turnId === turnId && one.step >= step;
-      const restart = behind.find((one) => !isOwn(one));
-      const restartedBy = restart === undefined ? null : { kind: restart.kind, seq: restart.seq };
-      return { seq, tailHash: data.tailHash, restartedBy };
-    }
-    if (data.kind === "step-void") behind.push({ kind: data.kind, seq, turnId: data.turnId, step: data.step });
-    else if (isRestart(data.kind)) behind.push({ kind: data.kind, seq, turnId, step });
-  }
-  return null;
+  const sent = new SentRequests();
+  for (const row of rows) sent.add(row);
+  return sent.newest(model);
 }
 
-interface Restart {
-  readonly kind: RestartKind;
+/** The newest request of each model, of a log that grows. */
+export class SentRequests {
+  readonly #byModel = new Map<string, Sent>();
+
+  add(row: StoredRow): void {
+    if (row.type !== "system") return;
+    const { data, seq, turnId, step } = row;
+    if (isLink(row)) {
+      const { model, tailHash } = row.data;
+      this.#byModel.set(model, { seq, tailHash, turnId, step, restartedBy: null });
+    } else if (data.kind === "step-void") {
+      this.#restart({ kind: data.kind, seq }, (sent) => sent.turnId === data.turnId && sent.step <= data.step);
+    } else if (isRestart(data.kind)) this.#restart({ kind: data.kind, seq }, () => false);
+  }
+
+  newest(model: string): PreviousRequest | null {
+    const sent = this.#byModel.get(model);
+    return sent === undefined ? null : { seq: sent.seq, tailHash: sent.tailHash, restartedBy: sent.restartedBy };
+  }
+
+  /** A voided attempt stands behind its own request, which never held it: that explains nothing. */
+  #restart(by: Restart, isOwn: (sent: Sent) => boolean): void {
+    for (const sent of this.#byModel.values()) if (!isOwn(sent)) sent.restartedBy = by;
+  }
+}
+
+type Restart = NonNullable<PreviousRequest["restartedBy"]>;
+interface Sent {
   readonly seq: number;
+  readonly tailHash: string;
   readonly turnId: string;
   readonly step: number;
+  restartedBy: Restart | null;
 }
 const restartKinds: ReadonlySet<string> = new Set<RestartKind>(["prefix", "compaction", "compaction-undo"]);
 const isRestart = (kind: string): kind is RestartKind => restartKinds.has(kind);
@@ -63,7 +82,12 @@ export function guardPrefix({ chain, previous, previousChain }: GuardInput): Gua
   if (previous.restartedBy !== null) {
     return { kind: "restarted", by: previous.restartedBy.kind, seq: previous.restartedBy.seq };
   }
-  if (previousChain?.at(-1) !== previous.tailHash) return { kind: "changed", firstDifferingBlock: null };
-  const at = previousChain.findIndex((link, index) => link !== chain[index]);
-  return { kind: "changed", firstDifferingBlock: at };
+  if (previousChain?.at(-1) !== previous.tailHash) return unexplained(null);
+  return unexplained(previousChain.findIndex((link, index) => link !== chain[index]));
 }
+
+const unexplained = (firstDifferingBlock: number | null): GuardVerdict => ({
+  kind: "changed",
+  firstDifferingBlock,
+  seq: null,
+});

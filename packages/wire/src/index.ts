@@ -6,7 +6,8 @@ export { argumentsDepthMax, type ParsedArguments, parseArguments } from "./call-
 export { type CanonicalBlock, canonicalBlocks, chainOf, fingerprint } from "./canonical.ts";
 export { chooseProfile, type WireDialect } from "./choose-profile.ts";
 export { chunksToModelMessages, type Fold, type FoldOptions, foldVersion } from "./fold.ts";
-export type { Folder } from "./folder.ts";
+export { foldAt, rowsOfRequest } from "./fold-at.ts";
+export { buildRequest, createFolder, type Folder } from "./folder.ts";
 export { type GuardVerdict, guardPrefix, type PreviousRequest, previousRequest } from "./guard.ts";
 export type { ModelMessage } from "./model-message.ts";
 export { isIntactPrefix, makePrefixData, type PrefixSource, prefixHash } from "./prefix.ts";
@@ -27,7 +28,7 @@ export { openaiCompatible } from "./profiles/openai-compatible.ts";
 export { openaiResponses, openaiResponsesPlain } from "./profiles/openai-responses.ts";
 export { openrouter } from "./profiles/openrouter.ts";
 export type { Anchor } from "./render.ts";
-export { buildRequest, type RequestInput, type WireRequest } from "./request.ts";
+export type { RequestInput, WireRequest } from "./request.ts";
 export {
   type CacheLifetimes,
   cacheLifetimes,
@@ -35,5 +36,6 @@ export {
   requestOptions,
   scopeHashOf,
 } from "./request-options.ts";
+export { type SentBlock, sentBlocks } from "./sent-blocks.ts";
 export { texts } from "./texts.ts";
 export { type Violation, type ViolationCode, validateMessages } from "./validate.ts";

@@ -1,7 +1,7 @@
 import { isFault } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
 import { isMarked } from "./breakpoints.ts";
-import { buildRequest } from "./request.ts";
+import { buildRequest } from "./folder.ts";
 import { requestFor } from "./testing/capture.ts";
 import { toAnthropic, toCompatible } from "./testing/folded.ts";
 import { blobHash, C, type Draft, logOf, M, P, Q, R, T, testTools, U, UA } from "./testing/rows.ts";
@@ -33,12 +33,12 @@ describe("one request", () => {
     }
   });
 
-  test("[WIRE-28] an edited row is caught with its place", () => {
+  test("[WIRE-28] an edited row is caught with its place and its row", () => {
     const drafts = [P(), U("a"), T("t"), U("b", t2)];
     const { chain } = requestFor(logOf(...drafts));
     const edited = logOf(P(), U("a"), T("EDITED"), U("b", t2), sealed(drafts, t2), T("u", t2), U("c", { turn: "t3" }));
     const { guard } = requestFor(edited, { previousChain: chain });
-    expect(guard).toEqual({ kind: "changed", firstDifferingBlock: 3 });
+    expect(guard).toEqual({ kind: "changed", firstDifferingBlock: 3, seq: 3 });
   });
 
   test("[WIRE-22] breakpoints only where the provider takes them, in the same messages", () => {

@@ -7,7 +7,7 @@
  * The first row of a later step or turn ends a segment. From then on nothing may join it: a request that holds it may
  * have been sent. So a segment that has ended is folded once and never looked at again.
  */
-import type { StoredRow } from "@varve/protocol";
+import type { StoredRow, SystemData } from "@varve/protocol";
 
 export interface SegmentRow {
   readonly row: StoredRow;
@@ -61,12 +61,11 @@ function segmentRole(row: StoredRow): "member" | "guest" | "none" {
   return isLink(row) ? "member" : "none";
 }
 
-type RequestRow = Extract<StoredRow, { type: "system" }> & {
-  readonly data: { readonly kind: "request" };
-};
+type RequestData = Extract<SystemData, { kind: "request" }>;
+export type RequestRow = Extract<StoredRow, { type: "system" }> & { readonly data: RequestData };
+
+export const isRequest = (row: StoredRow): row is RequestRow => row.type === "system" && row.data.kind === "request";
 
 /** Whether a row is a request of the tab's chain: one that was made for a step, not to keep a cache warm or to sum up. */
-export function isLink(row: StoredRow): row is RequestRow {
-  if (row.type !== "system" || row.data.kind !== "request") return false;
-  return row.data.purpose === undefined || row.data.purpose === "step";
-}
+export const isLink = (row: StoredRow): row is RequestRow =>
+  isRequest(row) && (row.data.purpose === undefined || row.data.purpose === "step");

@@ -34,21 +34,25 @@ export function validateMessages(messages: readonly ModelMessage[], profile: Pro
   messages.forEach((message, index) => {
     check.message(message, messages[index - 1], index);
   });
-  check.whole(messages);
-  return check.violations;
+  return [...check.violations, ...check.whole(messages, messages.filter(isMarked).length)];
 }
 
 type Part = UserPart | AssistantPart | ResultPart;
 
-class Check {
+/** The check of messages that grow, front to back. */
+export class Check {
   readonly violations: Violation[] = [];
   readonly #profile: Profile;
   readonly #ids = new Set<string>();
+  readonly #before: Check | null;
   /** Calls of the message before, in order. */
-  #owed: readonly string[] = [];
+  #owed: readonly string[];
 
-  constructor(profile: Profile) {
+  /** Goes on where `before` ends, without changing it; its violations are the later ones only. */
+  constructor(profile: Profile, before: Check | null = null) {
     this.#profile = profile;
+    this.#before = before;
+    this.#owed = before?.#owed ?? [];
   }
 
   message(message: ModelMessage, before: ModelMessage | undefined, index: number): void {
@@ -67,15 +71,18 @@ class Check {
     if (message.role === "assistant") this.#assistant(message, index);
   }
 
-  whole(messages: readonly ModelMessage[]): void {
+  /** What only the whole shows, of messages that all were checked one by one; `marks` of them carry a breakpoint. */
+  whole(messages: readonly ModelMessage[], marks: number): readonly Violation[] {
+    const whole = new Check(this.#profile);
     const end = messages.length - 1;
-    if (messages[0]?.role !== "system") this.#add("no-system", 0, "the first message is not the system prompt");
+    if (messages[0]?.role !== "system") whole.#add("no-system", 0, "the first message is not the system prompt");
     const first = messages.findIndex((message) => message.role !== "system");
-    if (messages[first]?.role !== "user") this.#add("not-user-first", Math.max(first, 0), "no user message in front");
-    if (messages[end]?.role === "assistant" || first < 0) this.#add("not-user-last", end, "the model is to speak next");
-    if (this.#owed.length > 0) this.#add("unanswered-call", end, this.#owed.join(", "));
-    const marks = messages.filter(isMarked).length;
-    if (marks > breakpointsMax) this.#add("too-many-breakpoints", end, `${marks}`);
+    if (messages[first]?.role !== "user") whole.#add("not-user-first", Math.max(first, 0), "no user message in front");
+    if (messages[end]?.role === "assistant" || first < 0)
+      whole.#add("not-user-last", end, "the model is to speak next");
+    if (this.#owed.length > 0) whole.#add("unanswered-call", end, this.#owed.join(", "));
+    if (marks > breakpointsMax) whole.#add("too-many-breakpoints", end, `${marks}`);
+    return whole.violations;
   }
 
   #sides(message: ModelMessage, before: ModelMessage | undefined, index: number): void {
@@ -113,13 +120,17 @@ class Check {
 
   #call({ toolCallId: id, toolName: name, input }: CallPart, index: number): void {
     if (!this.#profile.isCallId(id)) this.#add("bad-call-id", index, id);
-    if (this.#ids.has(id)) this.#add("repeated-call-id", index, id);
+    if (this.#hasId(id)) this.#add("repeated-call-id", index, id);
     this.#ids.add(id);
     if (!isToolNameOnWire(name)) this.#add("bad-tool-name", index, name);
     const isText = typeof input === "string" && this.#profile.callInput === "text" && parseArguments(input).verbatim;
     const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
     if (!isText && !isObject) this.#add("input-not-object", index, id);
     if (!isWellFormedInside(input)) this.#add("ill-formed-text", index, id);
+  }
+
+  #hasId(id: string): boolean {
+    return this.#ids.has(id) || (this.#before?.#hasId(id) ?? false);
   }
 
   #output({ output }: ResultPart, index: number): void {

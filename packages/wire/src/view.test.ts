@@ -55,11 +55,30 @@ describe("compaction", () => {
     expect(shown(...head, XU(99), U("c", t3))).toContain("th(s2)");
   });
 
-  test("[WIRE-17] a step cut in two keeps only calls that still stand, each with its result", () => {
-    const rows = [P(), U("a"), T("x"), C("c1"), C("c2"), R("c1", "one"), R("c2", "two"), X("SUM", 5), U("b", t2)];
-    const { messages, alarms } = folded(logOf(...rows));
-    expect(show(messages)).toBe('U["SUM"] A[call(c2,{})] T[res(c2,"two")] U["b"]');
-    expect(alarms).toEqual([]);
+  test.each([4, 5, 6, 7])(
+    "[WIRE-81] a step whose first row is replaced is hidden whole, its steers by themselves: from %i",
+    (from) => {
+      const rows = [
+        P(),
+        U("a"),
+        T("x"),
+        C("c1"),
+        C("c2"),
+        R("c1", "one"),
+        R("c2", "two"),
+        U("q"),
+        X("SUM", from),
+        U("b", t2),
+      ];
+      const { messages, alarms } = folded(logOf(...rows));
+      expect(show(messages)).toBe('U["SUM"] U["q"] U["b"]');
+      expect(alarms).toEqual([]);
+    },
+  );
+
+  test("[WIRE-81] from its first row on it stands whole", () => {
+    const rows = [P(), U("a"), T("x"), C("c1"), C("c2"), R("c1", "one"), R("c2", "two"), X("SUM", 3), U("b", t2)];
+    expect(shown(...rows)).toBe('U["SUM"] A["x" call(c1,{}) call(c2,{})] T[res(c1,"one") res(c2,"two")] U["b"]');
   });
 
   test("[WIRE-17] results whose calls are summarised away are no orphans", () => {

@@ -3,7 +3,8 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { isFault, type StoredRow } from "@varve/protocol";
-import { buildRequest, type RequestInput, type WireRequest } from "../request.ts";
+import { buildRequest } from "../folder.ts";
+import type { RequestInput, WireRequest } from "../request.ts";
 import { pixelBlob, toAnthropic } from "./folded.ts";
 
 export interface Captured {

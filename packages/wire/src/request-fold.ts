@@ -1,0 +1,133 @@
+/**
+ * The requests of one log to one target, one after another. What no later row can change is rendered, hashed and checked
+ * once; the rest (the newest step and what stands behind it) is made anew with each request.
+ */
+import type { Effort, Fault, PrefixData, StoredRow } from "@varve/protocol";
+import { isFault } from "@varve/protocol";
+import type { BlobLookup } from "./blobs.ts";
+import { rowOfBlock } from "./block-row.ts";
+import { applyBreakpoints, isMarked } from "./breakpoints.ts";
+import { Chain, fingerprint, toolsBlock } from "./canonical.ts";
+import { type Fold, LogFold } from "./fold.ts";
+import { type GuardVerdict, guardPrefix, SentRequests } from "./guard.ts";
+import type { ModelMessage } from "./model-message.ts";
+import type { WireTarget } from "./profile.ts";
+import type { RequestInput, WireRequest } from "./request.ts";
+import { cacheLifetimes, type RequestOptions, requestOptions, scopeHashOf } from "./request-options.ts";
+import { Check } from "./validate.ts";
+
+interface Chosen {
+  readonly prefix: PrefixData;
+  readonly effort: Effort;
+  readonly options: RequestOptions;
+  readonly scopeHash: string;
+}
+
+/** Chain and check of the settled messages. */
+interface Settled {
+  /** JSON of the tools, the chain's first block. */
+  readonly tools: string;
+  readonly chain: Chain;
+  readonly check: Check;
+  messages: number;
+}
+
+export class RequestFold {
+  readonly #target: WireTarget;
+  readonly #blobs: BlobLookup;
+  readonly #fold: LogFold;
+  readonly #sent = new SentRequests();
+  #chosen: Chosen | null = null;
+  #settled: Settled | null = null;
+
+  /** `rows` ascend by seq, here and in `extend`. */
+  constructor(rows: readonly StoredRow[], target: WireTarget, blobs: BlobLookup) {
+    this.#target = target;
+    this.#blobs = blobs;
+    this.#fold = new LogFold(rows, target, { blobs });
+    for (const row of rows) this.#sent.add(row);
+  }
+
+  isFor({ profile, model, modelScope }: WireTarget): boolean {
+    const own = this.#target;
+    return own.profile === profile && own.model === model && own.modelScope === modelScope;
+  }
+
+  /** The rows behind those of the request before. False when all has to be made anew: then this one is spent. */
+  extend(rows: readonly StoredRow[]): boolean {
+    for (const row of rows) this.#sent.add(row);
+    return this.#fold.extend(rows);
+  }
+
+  /** Of all rows so far, which are handed in once more for telling where two requests part. */
+  request({ rows, modelName, effort, previousChain }: Omit<RequestInput, "target" | "blobs">): WireRequest | Fault {
+    const fold = this.#fold.result();
+    if (isFault(fold)) return fold;
+    const { options, scopeHash } = this.#optionsFor(fold.prefix, effort);
+    const settled = this.#settle(fold, options);
+    const chain = new Chain(settled.chain);
+    const check = new Check(this.#target.profile, settled.check);
+    addMessages({ chain, check }, fold.messages, fold.settled);
+    const links = settled.chain.links.concat(chain.links);
+    const lifetimes = cacheLifetimes(fold.prefix, this.#target, this.#fold.view.cacheTtl ?? undefined);
+    const at = { anchors: fold.anchors, scopeHash, ...lifetimes };
+    const messages = applyBreakpoints(fold.messages, this.#target.profile, at);
+    const marks = messages.filter((message, index) => message !== fold.messages[index] && isMarked(message)).length;
+    const guard = guardPrefix({ chain: links, previous: this.#sent.newest(modelName), previousChain });
+    return {
+      kind: "wire-request",
+      messages,
+      options,
+      scopeHash,
+      tailHash: fingerprint(links),
+      chain: links,
+      chars: chain.chars,
+      lifetimes,
+      guard: this.#located(guard, rows, links.length),
+      violations: [...settled.check.violations, ...check.violations, ...check.whole(messages, marks)],
+      alarms: fold.alarms,
+      endsDerived: fold.endsDerived,
+    };
+  }
+
+  #optionsFor(prefix: PrefixData, effort: Effort): Chosen {
+    const known = this.#chosen;
+    if (known !== null && known.prefix === prefix && known.effort === effort) return known;
+    const options = requestOptions(prefix, this.#target, effort);
+    this.#chosen = { prefix, effort, options, scopeHash: scopeHashOf(options, this.#target) };
+    return this.#chosen;
+  }
+
+  #settle(fold: Fold, options: RequestOptions): Settled {
+    const tools = toolsBlock(options.tools);
+    if (this.#settled?.tools !== tools.json) {
+      const chain = new Chain();
+      chain.add(tools);
+      this.#settled = { tools: tools.json, chain, check: new Check(this.#target.profile), messages: 0 };
+    }
+    const settled = this.#settled;
+    addMessages(settled, fold.messages, settled.messages, fold.settled);
+    settled.messages = fold.settled;
+    return settled;
+  }
+
+  #located(guard: GuardVerdict, rows: readonly StoredRow[], blocks: number): GuardVerdict {
+    if (guard.kind !== "changed" || guard.firstDifferingBlock === null) return guard;
+    if (guard.firstDifferingBlock >= blocks) return guard;
+    return { ...guard, seq: rowOfBlock(rows, guard.firstDifferingBlock, { target: this.#target, blobs: this.#blobs }) };
+  }
+}
+
+function addMessages(
+  { chain, check }: Pick<Settled, "chain" | "check">,
+  messages: readonly ModelMessage[],
+  from: number,
+  to: number = messages.length,
+): void {
+  for (let index = from; index < to; index++) {
+    const message = messages[index];
+    if (message === undefined) return;
+    chain.addMessage(message);
+    check.message(message, messages[index - 1], index);
+  }
+}
