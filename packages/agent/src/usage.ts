@@ -18,7 +18,7 @@ export function usageData(usage: LanguageModelV3Usage, model: string): UsageData
     // Not the package's own figure where there is a total: OpenRouter's still holds what was written.
     fresh: untold ? null : (remainder(input.total, read, input.cacheWrite) ?? input.noCache ?? null),
     read,
-    ...writes(input.cacheWrite, raw),
+    ...(untold ? { write5m: null, write1h: null } : writes(input.cacheWrite, raw)),
     output: untold ? null : (output.total ?? null),
     reasoning: untold ? null : reasoningOf(output.reasoning, raw),
     price: null,
@@ -55,8 +55,11 @@ const isChat = (raw: JsonObject): boolean => typeof raw.prompt_tokens === "numbe
 
 function objectAt(raw: JsonObject | undefined, key: string): JsonObject | undefined {
   const value = raw?.[key];
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  return value === undefined || value === null || typeof value !== "object" || isList(value) ? undefined : value;
 }
+
+/** `Array.isArray` does not narrow readonly arrays. */
+const isList = (value: readonly Json[] | JsonObject): value is readonly Json[] => Array.isArray(value);
 
 function remainder(total: number | undefined, read: number | null, write: number | undefined): number | null {
   return total === undefined ? null : Math.max(0, total - (read ?? 0) - (write ?? 0));

@@ -23,8 +23,6 @@ export interface Booking {
   readonly startedAt: number;
   /** What the prefix guard said of this request. */
   readonly guard: GuardVerdict;
-  /** With `guard.kind` "changed": the row of the first differing block, where it is known. */
-  readonly differingSeq?: number | undefined;
   readonly purpose: RequestPurpose;
 }
 
@@ -40,7 +38,6 @@ export function bookUsage(booking: Booking): UsageData {
     profile: model.target.profile.name,
     cache: model.facts.cache,
     guard: booking.guard,
-    differingSeq: booking.differingSeq,
   });
   const price = billedPrice(usage, model) ?? priceOf(usage, model.facts.prices);
   return { ...usage, price, attainable, ...(cause === null ? {} : { cause }), purpose, startedAt };

@@ -38,8 +38,6 @@ export interface ShortfallInput {
   readonly profile: ProfileName;
   readonly cache: CacheFacts | null;
   readonly guard: GuardVerdict;
-  /** With `guard.kind` "changed": the row of the first differing block. */
-  readonly differingSeq?: number | undefined;
 }
 
 /**
@@ -79,8 +77,8 @@ function switched({ chain, now }: ShortfallInput): Cause | null {
 }
 
 /** A voided step that was sent before counts here too: its row is what the two requests differ by. */
-function brokenGuard({ guard, differingSeq }: ShortfallInput): Cause | null {
-  if (guard.kind === "changed") return { kind: "guard", ...(differingSeq === undefined ? {} : { seq: differingSeq }) };
+function brokenGuard({ guard }: ShortfallInput): Cause | null {
+  if (guard.kind === "changed") return { kind: "guard", ...(guard.seq === null ? {} : { seq: guard.seq }) };
   return guard.kind === "restarted" && guard.by === "step-void" ? { kind: "guard", seq: guard.seq } : null;
 }
 
