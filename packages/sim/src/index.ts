@@ -6,6 +6,15 @@ export {
   openaiMessages,
   type WireBlock,
 } from "./blocks.ts";
+export {
+  type AccountedFigures,
+  type BegunRequest,
+  type CacheBlock,
+  type CacheFigures,
+  type CacheModel,
+  estimateTokens,
+} from "./cache/cache-model.ts";
+export { createCacheModel } from "./cache/marked-cache.ts";
 export { type FailurePlan, failAt, failingPort, failOn, failWhen } from "./fail-on.ts";
 export { createFakeClock, type FakeClock, settle } from "./fake-clock.ts";
 export { countingIdTexts, createFakeIds, createSeededIds } from "./fake-ids.ts";
@@ -14,21 +23,15 @@ export { createPrng, type Prng } from "./prng.ts";
 export { makeProject, type Project, type ProjectKind } from "./project.ts";
 
 export { anthropicProblem } from "./provider/anthropic-rules.ts";
-export {
-  type CacheBlock,
-  type CacheFigures,
-  type CacheModel,
-  createCacheModel,
-  estimateTokens,
-} from "./provider/cache-model.ts";
 export { deepseekProblem, mistralProblem, openrouterProblem } from "./provider/chat-dialect-rules.ts";
 export type { FakeProviderOptions } from "./provider/desk.ts";
 export { createFakeProvider, type FakeProvider } from "./provider/fake-provider.ts";
 export type { EmittedDelta, Gate } from "./provider/gate.ts";
 export { geminiProblem } from "./provider/gemini-rules.ts";
+export type { FakeMessage, FakeToolCall, FakeToolResult } from "./provider/message-views.ts";
 export { openaiProblem } from "./provider/openai-rules.ts";
 export type { CallOutcome, RecordedCall } from "./provider/recorded-call.ts";
-export type { FakeMessage, FakeRequest, FakeToolCall, FakeToolResult } from "./provider/request-view.ts";
+export type { FakeRequest } from "./provider/request-view.ts";
 export { responsesProblem } from "./provider/responses-rules.ts";
 export type {
   Failure,

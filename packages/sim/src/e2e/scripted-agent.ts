@@ -1,5 +1,6 @@
 /** Scripted models that decide by what is in the request, as a model does. */
-import type { FakeRequest, FakeToolResult } from "../provider/request-view.ts";
+import type { FakeToolResult } from "../provider/message-views.ts";
+import type { FakeRequest } from "../provider/request-view.ts";
 import type { Reply, ReplyBlock } from "../provider/script.ts";
 
 export const say = (text: string): ReplyBlock => ({ type: "text", text });

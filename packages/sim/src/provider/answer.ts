@@ -1,25 +1,24 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import { isObject } from "../json.ts";
-import { createAnthropicStream } from "./anthropic-stream.ts";
+import type { Counted } from "./accounting.ts";
 import { createGate, type GateControl } from "./gate.ts";
 import { responseSink, sendJson } from "./http-rim.ts";
-import { createOpenaiStream } from "./openai-stream.ts";
 import { Player, type Sink } from "./play.ts";
 import { type CallOutcome, keyOf, type RecordedCall } from "./recorded-call.ts";
 import { planReply, stopReasonOf } from "./reply-plan.ts";
-import type { InputFigures, ReplyStream } from "./reply-stream.ts";
+import type { ReplyStream } from "./reply-stream.ts";
 import type { FakeRequest } from "./request-view.ts";
 import type { Failure, Reply, ReplyUsage } from "./script.ts";
-import type { Signatures } from "./signatures.ts";
+import { isWarmUp } from "./vendor.ts";
 import { errorBody, errorTypeOf } from "./vendor-error.ts";
+import { countedStream, createStream, type Memory } from "./vendor-stream.ts";
 
 /** What one call needs of its server. */
 export interface Answering {
   readonly request: FakeRequest;
-  readonly signatures: Signatures;
+  readonly memory: Memory;
   readonly ids: { call(): string; message(index: number): string };
   /** Counts the request in the cache. Once for each call that begins to be answered. */
-  input(usage: ReplyUsage | undefined): InputFigures;
+  count(usage: ReplyUsage | undefined): Counted;
   reply(): Promise<Reply | null>;
   /** The gate that the test took before the call came. */
   readonly control: GateControl | null;
@@ -36,7 +35,7 @@ export interface AnsweringCall extends Answering {
 export async function answer(call: RecordedCall, given: AnsweringCall): Promise<CallOutcome> {
   const { request, response } = given;
   // The vendor's way to keep a cache warm: nothing is generated, so no reply of the script is used up.
-  const reply = request.body.max_tokens === 0 ? { stopReason: "max_tokens" } : await given.reply();
+  const reply = isWarmUp(call.vendor, request.body) ? { stopReason: "max_tokens" } : await given.reply();
   if (reply === null) {
     const message = `fake provider: no scripted reply is left for call ${call.index} (${request.lastUserText.slice(0, 80)})`;
     given.control?.refuse(message);
@@ -45,7 +44,7 @@ export async function answer(call: RecordedCall, given: AnsweringCall): Promise<
   }
   if (reply.fail?.kind === "status") return sendStatus(call, reply.fail, given);
   const control = given.control ?? (reply.holdAfter === undefined ? null : given.ownGate());
-  const stream = createStream(call, reply, given);
+  const stream = begin(call, reply, given);
   const outcome = request.stream
     ? await playStream({ call, reply, given, control, stream })
     : await answerWhole({ call, reply, given, control, stream });
@@ -124,25 +123,17 @@ function sendStatus(
   return "failed";
 }
 
-function createStream(call: RecordedCall, reply: Reply, given: AnsweringCall): ReplyStream {
-  const { request, signatures, ids } = given;
+function begin(call: RecordedCall, reply: Reply, given: AnsweringCall): ReplyStream {
+  const { request, memory, ids } = given;
+  const { input, begun } = given.count(reply.usage);
+  const { vendor, mismatchedThinking: mismatched } = call;
   const { body, model } = request;
-  const input = given.input(reply.usage);
-  const outputTokens = reply.usage?.output ?? null;
   const messageId = ids.message(call.index);
-  if (call.vendor === "anthropic") {
-    return createAnthropicStream({
-      body,
-      messageId,
-      model,
-      input,
-      outputTokens,
-      signatures,
-      mismatched: call.mismatchedThinking,
-    });
-  }
-  const withUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
-  return createOpenaiStream({ messageId, model, input, outputTokens, withUsage });
+  const outputTokens = reply.usage?.output ?? null;
+  return countedStream(
+    createStream({ vendor, model, body, messageId, input, outputTokens, mismatched, memory }),
+    begun,
+  );
 }
 
 function streamFailure(failure: Failure | undefined): Exclude<Failure, { kind: "status" }> | null {

@@ -1,9 +1,8 @@
 import { contentBlocks } from "../blocks.ts";
+import type { Ttl } from "../cache/cache-model.ts";
 import { isObject, type JsonObject, objectsIn } from "../json.ts";
 
 export const BREAKPOINTS_MAX = 4;
-
-export type Ttl = "5m" | "1h";
 
 /** One block of the rendered prefix (tools, then system, then messages) with its breakpoint, if it has one. */
 export interface PrefixBlock {

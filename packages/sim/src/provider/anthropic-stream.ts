@@ -1,6 +1,6 @@
 import { unreachable } from "@varve/protocol";
+import { estimateTokens } from "../cache/cache-model.ts";
 import type { JsonObject } from "../json.ts";
-import { estimateTokens } from "./cache-model.ts";
 import { inputOf, type OpenBlock } from "./reply-plan.ts";
 import type { InputFigures, ReplyStream } from "./reply-stream.ts";
 import type { Signatures } from "./signatures.ts";

@@ -1,16 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AccountedFigures } from "../cache/cache-model.ts";
+import type { CacheRules } from "../cache/vendor-cache.ts";
 import { type Deferred, deferred } from "../deferred.ts";
 import { createAccounting } from "./accounting.ts";
-import { type Admission, admit, bodyOf, keyProblem } from "./admission.ts";
+import { type Admission, type AdmissionRules, admit, bodyOf, keyProblem } from "./admission.ts";
 import { type Answering, answer } from "./answer.ts";
 import { createGate, type Gate, type GateControl } from "./gate.ts";
 import { decodeUtf8, readBody, sendJson } from "./http-rim.ts";
+import { createIssuedTokens } from "./issued-tokens.ts";
 import { modelList, ollamaTags } from "./model-list.ts";
 import { type CallOutcome, type RecordedCall, redactHeaders } from "./recorded-call.ts";
-import { type FakeRequest, type Vendor, viewRequest } from "./request-view.ts";
+import { type FakeRequest, viewRequest } from "./request-view.ts";
 import { createScript, type ReplyFunction, type Script, type ScriptItem } from "./script.ts";
 import { createSignatures } from "./signatures.ts";
+import { modelOf, type Route, routeOf, type Vendor, vendorFor } from "./vendor.ts";
 import { errorBody, errorTypeOf } from "./vendor-error.ts";
+import type { Memory } from "./vendor-stream.ts";
 
 export interface FakeProviderOptions {
   readonly script?: readonly ScriptItem[];
@@ -26,17 +31,30 @@ export interface FakeProviderOptions {
   readonly ollama?: boolean;
   /** Milliseconds, for the life of cache entries; default: time stands still. */
   readonly now?: () => number;
+  /** In what the caches behind the answers are stricter or larger than by default. */
+  readonly cache?: CacheRules;
 }
 
-const VENDORS: Readonly<Record<string, Vendor>> = { "/v1/messages": "anthropic", "/v1/chat/completions": "openai" };
+const MODEL_LISTS: Readonly<Record<string, Vendor>> = {
+  "/v1/models": "openai",
+  "/models": "deepseek",
+  "/v1beta/models": "google",
+  "/api/v1/models": "openrouter",
+};
+
+interface Recorded {
+  readonly call: RecordedCall;
+  end(outcome: CallOutcome): void;
+  count(figures: AccountedFigures): void;
+}
 
 /** Receives requests, records calls, and pairs them with replies and gates in order of arrival. */
 export class Desk {
   readonly script: Script;
   readonly calls: RecordedCall[] = [];
   readonly #options: FakeProviderOptions;
-  readonly #signatures;
-  readonly #accounting = createAccounting();
+  readonly #memory: Memory;
+  readonly #accounting;
   readonly #arrivals: { readonly count: number; readonly met: Deferred<RecordedCall> }[] = [];
   /** Gates that the test took before a call came. */
   readonly #waiting: GateControl[] = [];
@@ -47,7 +65,9 @@ export class Desk {
   constructor(options: FakeProviderOptions) {
     this.#options = options;
     this.script = createScript(options.script ?? []);
-    this.#signatures = createSignatures({ acceptForeign: options.acceptForeignSignatures ?? false });
+    this.#accounting = createAccounting(options.cache);
+    const signatures = createSignatures({ acceptForeign: options.acceptForeignSignatures ?? false });
+    this.#memory = { signatures, tokens: createIssuedTokens(), thoughts: new Map() };
   }
 
   gate(): Gate {
@@ -76,11 +96,12 @@ export class Desk {
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? "/", "http://fake").pathname;
-    const vendor = request.method === "POST" ? VENDORS[path] : undefined;
-    if (vendor !== undefined) return this.#serveCall(vendor, request, response);
-    const asked: Vendor = request.headers["anthropic-version"] === undefined ? "openai" : "anthropic";
+    const route = request.method === "POST" ? routeOf(path) : null;
+    if (route !== null) return this.#serveCall(route, request, response);
     const models = this.#options.models ?? [];
-    if (request.method === "GET" && path === "/v1/models") {
+    const isAnthropic = request.headers["anthropic-version"] !== undefined;
+    const asked: Vendor = isAnthropic ? "anthropic" : (MODEL_LISTS[path] ?? "openai");
+    if (request.method === "GET" && MODEL_LISTS[path] !== undefined) {
       const problem = keyProblem(asked, request.headers, this.#options.apiKey ?? null);
       return problem === null
         ? sendJson(response, 200, modelList(models, asked))
@@ -92,18 +113,19 @@ export class Desk {
     sendJson(response, 404, errorBody(asked, "not_found_error", "Not found"));
   }
 
-  async #serveCall(vendor: Vendor, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request);
-    if (body.kind === "gone") return;
-    const text = body.kind === "read" ? decodeUtf8(body.bytes) : null;
+  async #serveCall(route: Route, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const read = await readBody(request);
+    if (read.kind === "gone") return;
+    const text = read.kind === "read" ? decodeUtf8(read.bytes) : null;
+    const body = bodyOf(text);
     const control = this.#waiting.shift() ?? null;
     const { headers } = request;
-    const rules = { apiKey: this.#options.apiKey ?? null, signatures: this.#signatures };
+    const vendor = vendorFor(route, body);
     const admission: Admission =
-      body.kind === "too-large"
+      read.kind === "too-large"
         ? { kind: "refused", status: 413, message: "Request exceeds the maximum size" }
-        : admit({ vendor, headers, text }, rules);
-    const { call, end } = this.#record(vendor, request, { text: text ?? "", admission, control });
+        : admit({ vendor, model: modelOf(route, body), headers, text }, this.#rules());
+    const { call, end, count } = this.#record(vendor, request, { text: text ?? "", admission, control });
     let outcome: CallOutcome = "failed";
     try {
       if (admission.kind === "refused") {
@@ -112,19 +134,27 @@ export class Desk {
         outcome = "refused";
         return;
       }
-      const view = viewRequest(vendor, call.index, call.body);
-      outcome = await answer(call, { ...this.#answering(view, control), headers, response });
+      const view = viewRequest({ vendor, route }, call.index, call.body);
+      outcome = await answer(call, { ...this.#answering(view, control, count), headers, response });
     } finally {
       end(outcome);
     }
+  }
+
+  #rules(): AdmissionRules {
+    const { apiKey, acceptForeignSignatures } = this.#options;
+    const { signatures, tokens, thoughts } = this.#memory;
+    const replay = { tokens, thoughts, acceptForeign: acceptForeignSignatures ?? false };
+    return { apiKey: apiKey ?? null, signatures, replay };
   }
 
   #record(
     vendor: Vendor,
     request: IncomingMessage,
     got: { readonly text: string; readonly admission: Admission; readonly control: GateControl | null },
-  ): { readonly call: RecordedCall; end(outcome: CallOutcome): void } {
+  ): Recorded {
     const ended = deferred<CallOutcome>();
+    let counted: AccountedFigures | null = null;
     let outcome: CallOutcome | null = null;
     const call: RecordedCall = {
       index: this.calls.length,
@@ -137,6 +167,7 @@ export class Desk {
       refusal: got.admission.kind === "refused" ? got.admission.message : null,
       droppedThinking: got.admission.kind === "admitted" ? got.admission.thinking.dropped : 0,
       mismatchedThinking: got.admission.kind === "admitted" ? got.admission.thinking.mismatched : [],
+      counted: () => counted,
       ended: ended.promise,
       outcome: () => outcome,
     };
@@ -147,18 +178,25 @@ export class Desk {
       got.control?.end(result);
       ended.resolve(result);
     };
-    return { call, end };
+    const count = (figures: AccountedFigures): void => {
+      counted = figures;
+    };
+    return { call, end, count };
   }
 
-  #answering(request: FakeRequest, control: GateControl | null): Answering {
+  #answering(request: FakeRequest, control: GateControl | null, count: Recorded["count"]): Answering {
     const { reply, now } = this.#options;
     return {
       request,
       control,
-      signatures: this.#signatures,
-      ids: { call: () => `toolu_fake_${++this.#callsMade}`, message: (index) => `msg_fake_${index + 1}` },
-      input: (usage) =>
-        this.#accounting.inputOf({ vendor: request.vendor, body: request.body, usage, nowMs: now?.() ?? 0 }),
+      memory: this.#memory,
+      ids: { call: () => this.#newCallId(request.vendor), message: (index) => `msg_fake_${index + 1}` },
+      count: (usage) => {
+        const { vendor, model, body } = request;
+        const begun = this.#accounting.begin({ vendor, model, body, usage, nowMs: now?.() ?? 0 });
+        count(begun.begun.figures);
+        return begun;
+      },
       reply: async () => {
         const found = this.script.take(request) ?? reply ?? null;
         return typeof found === "function" ? found(request) : found;
@@ -171,5 +209,11 @@ export class Desk {
         return made;
       },
     };
+  }
+
+  /** Gemini gives its calls no id; its clients make one. */
+  #newCallId(vendor: Vendor): string {
+    this.#callsMade += 1;
+    return vendor === "google" ? "" : `toolu_fake_${this.#callsMade}`;
   }
 }

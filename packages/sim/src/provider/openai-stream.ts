@@ -1,5 +1,7 @@
+import { estimateTokens } from "../cache/cache-model.ts";
 import type { JsonObject } from "../json.ts";
-import { estimateTokens } from "./cache-model.ts";
+import { type ChatDialect, chatUsage } from "./chat-usage.ts";
+import type { IssuedTokens } from "./issued-tokens.ts";
 import type { OpenBlock } from "./reply-plan.ts";
 import type { InputFigures, ReplyStream } from "./reply-stream.ts";
 
@@ -11,6 +13,14 @@ export interface OpenaiStreamOptions {
   readonly outputTokens: number | null;
   /** Whether the request asked for a usage event at the end of the stream. */
   readonly withUsage: boolean;
+  /** Default: `openai`. */
+  readonly dialect?: ChatDialect;
+  /** Whether the model bills what it writes to the cache. */
+  readonly billsWrites?: boolean;
+  /** Signs the thinking of OpenRouter's answers. */
+  readonly tokens?: IssuedTokens;
+  /** Told at the clean end: the thinking of the whole answer, and the id of its first call. */
+  readonly onThought?: (thought: { readonly text: string; readonly firstCallId: string | null }) => void;
 }
 
 const FINISH: Readonly<Record<string, string>> = {
@@ -21,40 +31,60 @@ const FINISH: Readonly<Record<string, string>> = {
   refusal: "content_filter",
 };
 
-/** Speaks Chat Completions: as `data:` lines up to `[DONE]`, and as one JSON completion. Redacted thinking has no form here. */
+/**
+ * Speaks Chat Completions: as `data:` lines up to `[DONE]`, and as one JSON completion. Thinking is `reasoning_content`,
+ * or with OpenRouter `reasoning_details` with a signature at its end. Redacted thinking has a form only there.
+ */
 export function createOpenaiStream(options: OpenaiStreamOptions): ReplyStream {
   const calls: { readonly id: string; readonly name: string; args: string }[] = [];
+  const details: JsonObject[] = [];
+  const dialect = options.dialect ?? "openai";
   let opened: OpenBlock | null = null;
   let text = "";
   let reasoning = "";
+  let thought = "";
   let saidTokens = 0;
   let reasoningTokens = 0;
 
   const head = (object: string): JsonObject => ({ id: options.messageId, object, created: 0, model: options.model });
   const chunk = (delta: JsonObject, finishReason: string | null = null): string =>
     data({ ...head("chat.completion.chunk"), choices: [{ index: 0, delta, finish_reason: finishReason }] });
-  const usage = (): JsonObject => usageOf(options.input, options.outputTokens ?? saidTokens, reasoningTokens);
+  const usage = (): JsonObject =>
+    chatUsage({
+      dialect,
+      billsWrites: options.billsWrites ?? false,
+      input: options.input,
+      output: options.outputTokens ?? saidTokens,
+      reasoning: reasoningTokens,
+    });
   const close = (): string => {
+    const token = opened === null ? null : closingDetail(opened, thought, options);
     opened = null;
-    return "";
+    if (token === null) return "";
+    details.push(token.whole);
+    return chunk({ reasoning_details: [token.delta] });
   };
 
   return {
     start: () => chunk({ role: "assistant", content: "" }),
     open(block) {
+      const before = close();
       opened = block;
-      if (block.type !== "tool_use") return "";
+      thought = "";
+      if (block.type !== "tool_use") return before;
       calls.push({ id: block.id, name: block.name, args: "" });
       const called = { name: block.name, arguments: "" };
-      return chunk({ tool_calls: [{ index: calls.length - 1, id: block.id, type: "function", function: called }] });
+      const call = { index: calls.length - 1, id: block.id, type: "function", function: called };
+      return before + chunk({ tool_calls: [call] });
     },
     delta(added) {
       if (opened === null || opened.type === "redacted_thinking") return "";
       saidTokens += estimateTokens(added);
       if (opened.type === "thinking") {
         reasoning += added;
+        thought += added;
         reasoningTokens += estimateTokens(added);
-        return chunk({ reasoning_content: added });
+        return chunk(thinkingDelta(added, dialect));
       }
       if (opened.type === "text") {
         text += added;
@@ -66,16 +96,21 @@ export function createOpenaiStream(options: OpenaiStreamOptions): ReplyStream {
     },
     close,
     finish(stopReason) {
+      const before = close();
+      options.onThought?.({ text: reasoning, firstCallId: calls[0]?.id ?? null });
       const last = options.withUsage ? data({ ...head("chat.completion.chunk"), choices: [], usage: usage() }) : "";
-      return `${chunk({}, finishReasonOf(stopReason))}${last}data: [DONE]\n\n`;
+      return `${before}${chunk({}, finishReasonOf(stopReason))}${last}data: [DONE]\n\n`;
     },
     error: (errorType, words) => data({ error: { message: words, type: errorType, param: null, code: null } }),
     openType: () => opened?.type ?? null,
     whole(stopReason) {
+      close();
+      options.onThought?.({ text: reasoning, firstCallId: calls[0]?.id ?? null });
       const message = {
         role: "assistant",
         content: text === "" ? null : text,
-        ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+        ...(reasoning === "" || dialect === "openrouter" ? {} : { reasoning_content: reasoning }),
+        ...(details.length === 0 ? {} : { reasoning, reasoning_details: details }),
         ...(calls.length === 0 ? {} : { tool_calls: calls.map(wholeCall) }),
       };
       const choices = [{ index: 0, message, finish_reason: finishReasonOf(stopReason) }];
@@ -84,23 +119,40 @@ export function createOpenaiStream(options: OpenaiStreamOptions): ReplyStream {
   };
 }
 
+const FORMAT = { format: "anthropic-claude-v1", index: 0 };
+
+function thinkingDelta(added: string, dialect: ChatDialect): JsonObject {
+  if (dialect !== "openrouter") return { reasoning_content: added };
+  return { reasoning: added, reasoning_details: [{ type: "reasoning.text", text: added, ...FORMAT }] };
+}
+
+/** What ends thinking that OpenRouter passes on: its signature, or all of it where it is not to be read. */
+function closingDetail(
+  block: OpenBlock,
+  thought: string,
+  { dialect, tokens, model }: OpenaiStreamOptions,
+): { readonly delta: JsonObject; readonly whole: JsonObject } | null {
+  if (dialect !== "openrouter" || tokens === undefined) return null;
+  const issue = (scripted: string | undefined, bound: string): string => {
+    if (scripted === undefined) return tokens.issue(model, bound);
+    tokens.adopt(scripted, model, bound);
+    return scripted;
+  };
+  if (block.type === "redacted_thinking") {
+    const sealed = { type: "reasoning.encrypted", data: issue(block.token, ""), ...FORMAT };
+    return { delta: sealed, whole: sealed };
+  }
+  if (block.type !== "thinking" || block.signature === null) return null;
+  const delta = { type: "reasoning.text", signature: issue(block.signature, thought), ...FORMAT };
+  return { delta, whole: { ...delta, text: thought } };
+}
+
 function finishReasonOf(stopReason: string): string {
   return FINISH[stopReason] ?? stopReason;
 }
 
 function wholeCall(call: { readonly id: string; readonly name: string; readonly args: string }): JsonObject {
   return { id: call.id, type: "function", function: { name: call.name, arguments: call.args } };
-}
-
-function usageOf(input: InputFigures, output: number, reasoning: number): JsonObject {
-  const prompt = input.fresh + input.read + input.write5m + input.write1h;
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: output,
-    total_tokens: prompt + output,
-    prompt_tokens_details: { cached_tokens: input.read },
-    completion_tokens_details: { reasoning_tokens: reasoning },
-  };
 }
 
 function data(value: JsonObject): string {

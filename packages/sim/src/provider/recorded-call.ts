@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { AccountedFigures } from "../cache/cache-model.ts";
 import type { JsonObject } from "../json.ts";
-import type { Vendor } from "./request-view.ts";
+import type { Vendor } from "./vendor.ts";
 
 /**
  * How a call ended: answered in full; refused by the vendor's rules; failed as the script wanted; or the caller went
@@ -27,12 +28,14 @@ export interface RecordedCall {
   readonly droppedThinking: number;
   /** Paths of those of them that were bound to another prefix; the answer reports them to the caller. */
   readonly mismatchedThinking: readonly string[];
+  /** The four figures of the vendor's cache for this call and what it could have read; null before it is answered. */
+  counted(): AccountedFigures | null;
   readonly ended: Promise<CallOutcome>;
   /** Null while the call is open. */
   outcome(): CallOutcome | null;
 }
 
-const SECRET_HEADERS = new Set(["x-api-key", "authorization", "cookie"]);
+const SECRET_HEADERS = new Set(["x-api-key", "x-goog-api-key", "authorization", "cookie"]);
 
 export function redactHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const shown = Object.entries(headers).map(([name, value]): [string, string] => {
@@ -44,7 +47,7 @@ export function redactHeaders(headers: IncomingHttpHeaders): Readonly<Record<str
 
 /** The key that came with a request, as the vendors take it; null if there is none. */
 export function keyOf(headers: IncomingHttpHeaders): string | null {
-  const direct = headers["x-api-key"];
+  const direct = headers["x-api-key"] ?? headers["x-goog-api-key"];
   if (typeof direct === "string" && direct !== "") return direct;
   const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? "");
   return bearer?.[1] ?? null;

@@ -1,27 +1,14 @@
-import { isObject, type JsonObject, objectsIn, parseJson, stringOr } from "../json.ts";
-
-export type Vendor = "anthropic" | "openai";
-
-export interface FakeToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly input: unknown;
-}
-
-export interface FakeToolResult {
-  readonly callId: string;
-  /** Name of the tool as called; "" if the call is not in the request. */
-  readonly name: string;
-  readonly text: string;
-  readonly isError: boolean;
-}
-
-export interface FakeMessage {
-  readonly role: "system" | "user" | "assistant";
-  readonly text: string;
-  readonly calls: readonly FakeToolCall[];
-  readonly results: readonly FakeToolResult[];
-}
+import { isObject, type JsonObject, objectsIn, stringOr } from "../json.ts";
+import {
+  anthropicMessages,
+  chatMessages,
+  type FakeMessage,
+  type FakeToolResult,
+  geminiMessages,
+  responsesMessages,
+  textOf,
+} from "./message-views.ts";
+import { isStreamed, modelOf, type Route, type Vendor } from "./vendor.ts";
 
 /** One request in the same words for every vendor: what a scripted model decides by. */
 export interface FakeRequest {
@@ -40,18 +27,23 @@ export interface FakeRequest {
   readonly body: JsonObject;
 }
 
-export function viewRequest(vendor: Vendor, index: number, body: JsonObject): FakeRequest {
-  const messages = vendor === "anthropic" ? anthropicMessages(body) : openaiMessagesView(body);
+/** A request to a vendor; where its address says more than the vendor, the route does too. */
+export function viewRequest(
+  asked: Vendor | { readonly vendor: Vendor; readonly route: Route },
+  index: number,
+  body: JsonObject,
+): FakeRequest {
+  const { vendor, route } =
+    typeof asked === "string" ? { vendor: asked, route: { vendor: asked, model: null, stream: null } } : asked;
+  const messages = messagesOf(vendor, body);
   const lastAssistant = messages.findLastIndex((message) => message.role === "assistant");
   return {
     vendor,
     index,
-    model: stringOr(body.model, ""),
-    stream: body.stream === true,
+    model: modelOf(route, body),
+    stream: isStreamed(route, body),
     system: vendor === "anthropic" ? textOf(body.system) : systemOf(messages),
-    toolNames: objectsIn(body.tools).map((tool) =>
-      stringOr(isObject(tool.function) ? tool.function.name : tool.name, ""),
-    ),
+    toolNames: toolNames(body.tools),
     messages,
     lastUserText: messages.findLast((message) => message.role === "user" && message.text !== "")?.text ?? "",
     lastResults: messages.slice(lastAssistant + 1).flatMap((message) => message.results),
@@ -59,60 +51,32 @@ export function viewRequest(vendor: Vendor, index: number, body: JsonObject): Fa
   };
 }
 
+function messagesOf(vendor: Vendor, body: JsonObject): readonly FakeMessage[] {
+  switch (vendor) {
+    case "anthropic":
+      return anthropicMessages(body);
+    case "openai-responses":
+      return responsesMessages(body);
+    case "google":
+      return geminiMessages(body);
+    case "openai":
+    case "deepseek":
+    case "openrouter":
+      return chatMessages(body);
+  }
+}
+
+function toolNames(tools: unknown): readonly string[] {
+  return objectsIn(tools).flatMap((tool) => {
+    const declared = objectsIn(tool.functionDeclarations);
+    const named = declared.length > 0 ? declared : [isObject(tool.function) ? tool.function : tool];
+    return named.map((one) => stringOr(one.name, ""));
+  });
+}
+
 function systemOf(messages: readonly FakeMessage[]): string {
   return messages
     .filter((message) => message.role === "system")
     .map((message) => message.text)
     .join("\n");
-}
-
-/** The text of a content value: a string, or the text parts of a list. */
-export function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  return objectsIn(content)
-    .filter((part) => part.type === "text")
-    .map((part) => stringOr(part.text, ""))
-    .join("\n");
-}
-
-function anthropicMessages(body: JsonObject): readonly FakeMessage[] {
-  const names = new Map<string, string>();
-  return objectsIn(body.messages).map((message) => {
-    const blocks = objectsIn(message.content);
-    const calls = blocks
-      .filter((block) => block.type === "tool_use")
-      .map((block) => ({ id: stringOr(block.id, ""), name: stringOr(block.name, ""), input: block.input }));
-    for (const call of calls) names.set(call.id, call.name);
-    const results = blocks
-      .filter((block) => block.type === "tool_result")
-      .map((block) => {
-        const callId = stringOr(block.tool_use_id, "");
-        const isError = block.is_error === true;
-        return { callId, name: names.get(callId) ?? "", text: textOf(block.content), isError };
-      });
-    return { role: roleOf(message.role), text: textOf(message.content), calls, results };
-  });
-}
-
-function openaiMessagesView(body: JsonObject): readonly FakeMessage[] {
-  const names = new Map<string, string>();
-  return objectsIn(body.messages).map((message) => {
-    const calls = objectsIn(message.tool_calls).map((call) => {
-      const called = isObject(call.function) ? call.function : {};
-      const input = parseJson(stringOr(called.arguments, ""));
-      return { id: stringOr(call.id, ""), name: stringOr(called.name, ""), input };
-    });
-    for (const call of calls) names.set(call.id, call.name);
-    if (message.role === "tool") {
-      const callId = stringOr(message.tool_call_id, "");
-      const result = { callId, name: names.get(callId) ?? "", text: textOf(message.content), isError: false };
-      return { role: "user", text: "", calls, results: [result] };
-    }
-    return { role: roleOf(message.role), text: textOf(message.content), calls, results: [] };
-  });
-}
-
-function roleOf(role: unknown): FakeMessage["role"] {
-  if (role === "assistant") return "assistant";
-  return role === "system" || role === "developer" ? "system" : "user";
 }

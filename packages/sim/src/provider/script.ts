@@ -1,4 +1,5 @@
 import type { FakeRequest } from "./request-view.ts";
+import type { Vendor } from "./vendor.ts";
 
 /**
  * What the fake provider answers. Everything but the function forms is plain JSON, so a script may live in a file.
@@ -77,7 +78,7 @@ export interface Reply {
 
 /** Which requests an entry answers. Strings are sources of regular expressions; all given fields must match. */
 export interface Match {
-  readonly vendor?: "anthropic" | "openai";
+  readonly vendor?: Vendor;
   readonly model?: string;
   readonly lastUserText?: string;
   readonly system?: string;

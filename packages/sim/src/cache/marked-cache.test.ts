@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Ttl } from "./anthropic-breakpoints.ts";
-import { type CacheBlock, createCacheModel } from "./cache-model.ts";
+import type { CacheBlock, Ttl } from "./cache-model.ts";
+import { createCacheModel } from "./marked-cache.ts";
 
 /** `"a b* c1"`: blocks of 4 characters (one token); `*` marks for 5 min, `1` for 1 h. */
 function blocks(text: string): readonly CacheBlock[] {
