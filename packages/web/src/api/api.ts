@@ -3,15 +3,24 @@
  * shapes of the protocol: `decode` is the one place where an unknown body becomes a typed one.
  */
 import type {
+  BillBody,
   BlobHash,
+  CacheTtl,
+  ContextBody,
   Credential,
+  Effort,
+  LedgerBody,
   LogChunk,
   ModelsBody,
   NewCredential,
   NewTabBody,
+  PreviewBody,
+  Recording,
+  SentRequestBody,
   TabId,
   TabPatch,
   TabRecord,
+  UsageBody,
 } from "@varve/protocol";
 import type { Http, Method, Result, UploadedBlob } from "./http.ts";
 
@@ -48,6 +57,13 @@ export interface LogEntry {
   readonly tail: number;
   readonly createdAt: number;
   readonly current: boolean;
+}
+
+/** What may be changed between two turns at the price of a cache. */
+export interface TabChange {
+  readonly model?: string;
+  readonly effort?: Effort;
+  readonly cacheTtl?: CacheTtl;
 }
 
 export class Api {
@@ -119,6 +135,40 @@ export class Api {
   }
   changeSettings(values: Readonly<Record<string, unknown>>): Promise<Result<SettingsBody>> {
     return this.#call("PATCH", "/settings", values);
+  }
+  /** `before`: the `usageSeq` of the oldest step that is held. */
+  ledger(id: TabId, before?: number): Promise<Result<LedgerBody>> {
+    return this.#call("GET", `/tabs/${id}/ledger${before === undefined ? "" : `?before=${before}`}`);
+  }
+  usage(days: number): Promise<Result<UsageBody>> {
+    return this.#call("GET", `/usage?days=${days}`);
+  }
+  context(id: TabId): Promise<Result<ContextBody>> {
+    return this.#call("GET", `/tabs/${id}/context`);
+  }
+  applyContext(id: TabId, apply: "tell" | "rebuild"): Promise<Result<unknown>> {
+    return this.#call("POST", `/tabs/${id}/context`, { apply });
+  }
+  preview(id: TabId, change: TabChange): Promise<Result<PreviewBody>> {
+    const query = new URLSearchParams({ ...change });
+    return this.#call("GET", `/tabs/${id}/preview?${query}`);
+  }
+  compact(id: TabId): Promise<Result<unknown>> {
+    return this.#call("POST", `/tabs/${id}/compact`, {});
+  }
+  undoCompaction(id: TabId, seq: number): Promise<Result<unknown>> {
+    return this.#call("POST", `/tabs/${id}/compact/undo`, { seq });
+  }
+  /** `from`: the index of the first block wanted. */
+  sentRequest(id: TabId, seq: number, from?: number): Promise<Result<SentRequestBody>> {
+    return this.#call("GET", `/tabs/${id}/requests/${seq}${from === undefined ? "" : `?from=${from}`}`);
+  }
+  async recordings(): Promise<Result<readonly Recording[]>> {
+    const result = await this.#call<{ readonly recordings: readonly Recording[] }>("GET", "/recordings");
+    return result.ok ? { ok: true, body: result.body.recordings } : result;
+  }
+  bill(recording: string): Promise<Result<BillBody>> {
+    return this.#call("GET", `/recordings/${encodeURIComponent(recording)}/bill`);
   }
   async upload(bytes: Blob): Promise<Result<UploadedBlob>> {
     return decode(await this.#http.upload("/blobs", bytes));

@@ -2,7 +2,7 @@ import type { Attachment, Delivery, ErrorBody } from "@varve/protocol";
 import { limits } from "@varve/protocol";
 import type { Api } from "../api/api.ts";
 import type { Drafts } from "../state/drafts.ts";
-import type { OpenQuestion, OpenTab } from "../state/open-tab.svelte.ts";
+import type { OpenTab, TextQuestion } from "../state/open-tab.svelte.ts";
 import { shrinkImage } from "./shrink-image.ts";
 
 export type Upload = {
@@ -15,7 +15,7 @@ export type Upload = {
 };
 
 /** Where a typed text goes. */
-export type Purpose = { readonly kind: "message" } | { readonly kind: "answer"; readonly question: OpenQuestion };
+export type Purpose = { readonly kind: "message" } | { readonly kind: "answer"; readonly question: TextQuestion };
 
 /** What is being written in one tab, and what pressing Enter will do with it. */
 export class ComposerState {
@@ -48,7 +48,7 @@ export class ComposerState {
   }
 
   readonly purpose: Purpose = $derived.by(() => {
-    const question = this.#tab.questions[0];
+    const question = this.#tab.textQuestion;
     return question === undefined || this.prefersMessage ? { kind: "message" } : { kind: "answer", question };
   });
   readonly uploading: boolean = $derived(this.uploads.some((upload) => upload.state.kind === "uploading"));
@@ -107,7 +107,7 @@ export class ComposerState {
   }
 
   /** A text answers a permission question with "no, because". It is kept in the composer until the answer was taken. */
-  async #answer(question: OpenQuestion, text: string): Promise<void> {
+  async #answer(question: TextQuestion, text: string): Promise<void> {
     const answer = question.kind === "permission" ? { verdict: "deny" as const, text } : { text };
     const error = await this.#tab.handle.answer(question.wait.askId, answer);
     this.error = error;

@@ -1,16 +1,30 @@
+import type { TabPatch, TabRecord } from "@varve/protocol";
 import type { Http, Method, Result } from "../api/http.ts";
+import type { FakeLedger } from "./fake-ledger.ts";
+
+export interface FakeTabs {
+  newTab(): TabRecord;
+  changeTab(id: string, patch: TabPatch): void;
+}
 
 /** Answers from a table, for development. */
 export class FakeHttp implements Http {
   readonly #demoOnly: boolean;
-  readonly #newTab: (body: unknown) => unknown;
-  constructor(demoOnly: boolean, newTab: (body: unknown) => unknown) {
+  readonly #ledger: FakeLedger;
+  readonly #tabs: FakeTabs;
+  constructor(demoOnly: boolean, ledger: FakeLedger, tabs: FakeTabs) {
     this.#demoOnly = demoOnly;
-    this.#newTab = newTab;
+    this.#ledger = ledger;
+    this.#tabs = tabs;
   }
 
   async json(method: Method, path: string, sent?: unknown): Promise<Result<unknown>> {
-    const body = method === "POST" && path === "/tabs" ? this.#newTab(sent) : this.#answer(method, path);
+    const told = this.#ledger.answer(method, path, sent);
+    if (told !== null) return told;
+    const tab = /^\/tabs\/([^/]+)$/.exec(path)?.[1];
+    // The page's own class made this body.
+    if (method === "PATCH" && tab !== undefined) this.#tabs.changeTab(tab, sent as TabPatch);
+    const body = method === "POST" && path === "/tabs" ? this.#tabs.newTab() : this.#answer(method, path);
     return body === undefined
       ? {
           ok: false,
@@ -32,7 +46,10 @@ export class FakeHttp implements Http {
     if (path === "/local-servers") return { servers: this.#demoOnly ? servers : [] };
     if (path.startsWith("/directories")) return directory;
     if (path === "/settings")
-      return { paths: { home: "/home/mika/.varve", token: "/home/mika/.varve/token" }, values: {} };
+      return {
+        paths: { home: "/home/mika/.varve", token: "/home/mika/.varve/token" },
+        values: { priceOverrides: { "local/qwen3": { contextTokens: 32_768, prices: { input: 0, output: 0 } } } },
+      };
     if (path.endsWith("/logs")) return { logs: [{ logId: "log-main", tail: 32, createdAt: 0, current: true }] };
     return method === "PATCH" ? {} : undefined;
   }
@@ -45,6 +62,7 @@ export class FakeHttp implements Http {
       available: true,
       note: "Scripted, no AI.",
       contextTokens: null,
+      prices: null,
     };
     const opus = {
       id: "anthropic/claude-opus-4-8",
@@ -52,6 +70,7 @@ export class FakeHttp implements Http {
       provider: "anthropic",
       available: true,
       contextTokens: 200_000,
+      prices: { input: 5, output: 25, read: 0.5, write5m: 6.25, write1h: 10 },
     };
     return {
       models: this.#demoOnly ? [demo] : [opus, demo],

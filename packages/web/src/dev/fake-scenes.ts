@@ -1,5 +1,5 @@
 /** Made-up tabs in the middle of something. */
-import type { QueuedMessage, TabId } from "@varve/protocol";
+import type { LogChunk, QueuedMessage, TabId } from "@varve/protocol";
 import { chunkId, RowWriter, turnId } from "./fake-rows.ts";
 import type { FakeScene } from "./fake-tab.ts";
 
@@ -50,4 +50,56 @@ function waitingMessages(at: number): readonly QueuedMessage[] {
     { ...base, id: chunkId("w1"), position: 1, data: { text: "Leave the schema alone, only add indexes." } },
     { ...base, id: chunkId("w2"), position: 2, delivery: "queue", state: "held", data: { text: later } },
   ];
+}
+
+export function limited(id: TabId, at: number): FakeScene {
+  const w = new RowWriter(id, at);
+  const turn = "limit-turn";
+  w.user("Port the parser to the new grammar and keep all tests green", { turn });
+  w.say("The first forty of the tests pass. I go on with the rest.", { turn });
+  const asked = { kind: "limit", state: "asked", limit: "tab-money" } as const;
+  w.system({ ...asked, askId: chunkId("l1"), used: 1.0021, max: 1 }, { turn, step: 1 });
+  w.system(
+    {
+      kind: "limit",
+      state: "answered",
+      askId: chunkId("l1"),
+      limit: "tab-money",
+      choice: "raise",
+      raiseTo: 2,
+      by: "me",
+    },
+    { turn, step: 1 },
+  );
+  w.say("Sixty pass now.", { turn, step: 1 });
+  w.system({ ...asked, askId: chunkId("l2"), used: 2.0312, max: 2 }, { turn, step: 2 });
+  const waits = [{ askId: chunkId("l2"), kind: "limit", callId: "" }] as const;
+  return { rows: w.rows, status: { state: "waiting", turnId: turnId(turn), step: 2, waits: [...waits] } };
+}
+
+/** Rows at which a cache restarts, each with its line. */
+export function summedRows(id: TabId, at: number): LogChunk[] {
+  const w = new RowWriter(id, at);
+  const instructions = [{ path: "/home/mika/code/envfile/AGENTS.md", bytes: 3120, clipped: false }];
+  w.system({ kind: "prefix", hash: "0".repeat(64), bytes: 18_240, instructions });
+  w.system({ kind: "model-changed", model: "anthropic/claude-opus-4-8", effort: "default" });
+  w.system({ kind: "note", topic: "environment", text: "…" });
+  for (const turn of ["past-1", "past-2"]) {
+    w.user(`Do the part called ${turn}`, { turn });
+    w.say("Done.", { turn });
+    w.system({ kind: "turn-end", reason: "done" }, { turn });
+  }
+  const tokens = { tokensBefore: 160_400, tokensAfter: 21_800 };
+  const summary = "What was done so far:\n- the parser was ported\n- 60 tests pass";
+  w.system({ kind: "compaction", summary, keepFrom: 7, keptUserSeqs: [4], trigger: "auto", ...tokens });
+  w.user("Go on with the rest", { turn: "past-3" });
+  w.say("All pass.", { turn: "past-3" });
+  w.system({ kind: "turn-end", reason: "done" }, { turn: "past-3" });
+  w.system({ kind: "note", topic: "instructions", text: "AGENTS.md now says:\n\nUse tabs." });
+  w.system({ kind: "prefix", hash: "1".repeat(64), bytes: 18_900, instructions });
+  w.system({ kind: "model-changed", model: "openai/gpt-5.6", effort: "high", cacheTtl: "1h" });
+  w.user("And now with the other model", { turn: "past-4" });
+  w.say("As you like.", { turn: "past-4" });
+  w.system({ kind: "turn-end", reason: "done" }, { turn: "past-4" });
+  return w.rows;
 }

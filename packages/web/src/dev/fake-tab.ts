@@ -90,7 +90,8 @@ export class FakeTab implements TabHandle {
   }
   async answer(askId: string, answer: Parameters<TabHandle["answer"]>[1]) {
     const wait = this.#now.status.waits.find((one: Wait) => one.askId === askId);
-    if (wait) {
+    if (wait?.kind === "limit") this.#answerLimit(wait, answer);
+    else if (wait) {
       const said = { kind: "permission", state: "answered", askId: wait.askId, callId: wait.callId } as const;
       const turn = this.#now.status.turnId ?? turnId("");
       this.#seal(
@@ -109,6 +110,11 @@ export class FakeTab implements TabHandle {
     }
     this.#change({ status: { ...this.#now.status, state: "running", waits: [] } });
     return null;
+  }
+  #answerLimit(wait: Wait, { choice = "stop", raiseTo }: Parameters<TabHandle["answer"]>[1]): void {
+    const said = { kind: "limit", state: "answered", askId: wait.askId, limit: "tab-money", choice, by: "me" } as const;
+    const data = raiseTo === undefined ? said : { ...said, raiseTo };
+    this.#seal({ role: "system", type: "system", data }, { turn: this.#now.status.turnId ?? turnId("") });
   }
   pageOlder = async () => {
     const { window } = this.#now;

@@ -1,7 +1,7 @@
 /** A stand-in for the server, so that the page can be looked at without one: `?fake` in the development build. */
 import type { ConnectionState, SyncClient, TabHandle } from "@varve/client";
 import { browserClock } from "@varve/client/browser";
-import type { TabId, TabRecord } from "@varve/protocol";
+import type { TabId, TabPatch, TabRecord } from "@varve/protocol";
 import { parseLogId, parseTabId } from "@varve/protocol";
 import { Api } from "../api/api.ts";
 import { Access } from "../state/access.svelte.ts";
@@ -9,9 +9,10 @@ import type { AppPorts } from "../state/app.svelte.ts";
 import { Drafts } from "../state/drafts.ts";
 import { Router } from "../state/route.svelte.ts";
 import { HOSTILE, hostileScene } from "./fake-hostile.ts";
-import { FakeHttp } from "./fake-http.ts";
+import { FakeHttp, type FakeTabs } from "./fake-http.ts";
+import { FakeLedger } from "./fake-ledger.ts";
 import { failedRows, known, longRows, mainRows, turnId } from "./fake-rows.ts";
-import { asking, running } from "./fake-scenes.ts";
+import { asking, limited, running, summedRows } from "./fake-scenes.ts";
 import { type FakeScene, FakeTab } from "./fake-tab.ts";
 
 const tabId = (text: string): TabId => known(parseTabId(text));
@@ -21,7 +22,8 @@ export function fakePorts(): AppPorts {
   const query = new URLSearchParams(location.search);
   const first = query.has("first");
   const sync = new FakeSync(first, query.has("offline"));
-  const api = new Api(new FakeHttp(first || query.has("demo"), () => sync.newTab()));
+  const http = new FakeHttp(first || query.has("demo"), new FakeLedger(browserClock, query.has("dark-ledger")), sync);
+  const api = new Api(http);
   const signedIn = query.has("signedout") ? null : "key";
   const access = new Access(api, { read: async () => signedIn, write: async () => undefined });
   return {
@@ -37,7 +39,7 @@ export function fakePorts(): AppPorts {
   };
 }
 
-class FakeSync implements SyncClient {
+class FakeSync implements SyncClient, FakeTabs {
   readonly #offline: boolean;
   readonly #open = new Map<TabId, FakeTab>();
   readonly #listeners = new Set<() => void>();
@@ -56,9 +58,11 @@ class FakeSync implements SyncClient {
   }
   newTab(): TabRecord {
     const tab = { ...emptyRecord(), id: tabId(`made-${this.#tabs.length}`), createdAt: browserClock.now() };
-    this.#tabs = [...this.#tabs, tab];
-    for (const listener of this.#listeners) listener();
+    this.#take([...this.#tabs, tab]);
     return tab;
+  }
+  changeTab(id: string, patch: TabPatch): void {
+    this.#take(this.#tabs.map((tab) => (tab.id === id ? patched(tab, patch) : tab)));
   }
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -71,6 +75,24 @@ class FakeSync implements SyncClient {
   }
   probe(): void {}
   close(): void {}
+  #take(tabs: readonly TabRecord[]): void {
+    this.#tabs = tabs;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Null takes an option back to its default, as on the server. */
+function patched(tab: TabRecord, patch: TabPatch): TabRecord {
+  const { options, title, model, effort, permissions } = patch;
+  const kept = Object.entries({ ...tab.options, ...options }).filter(([, value]) => value !== null);
+  return {
+    ...tab,
+    title: title ?? tab.title,
+    model: model ?? tab.model,
+    effort: effort ?? tab.effort,
+    permissions: permissions ?? tab.permissions,
+    options: Object.fromEntries(kept),
+  };
 }
 
 function emptyRecord(): TabRecord {
@@ -91,6 +113,9 @@ function emptyRecord(): TabRecord {
     createdAt: 0,
     updatedAt: 0,
     trashedAt: null,
+    options: {},
+    cost: { price: 0, unpriced: 0 },
+    cacheUntil: null,
   };
 }
 
@@ -99,7 +124,14 @@ function records(): readonly TabRecord[] {
   const base = { ...emptyRecord(), tail: 33, seen: 33 };
   const real = { ...base, model: "anthropic/claude-opus-4-8" };
   return [
-    { ...base, id: tabId("main"), title: "List the TODO comments and fix the first", createdAt: now },
+    {
+      ...base,
+      id: tabId("main"),
+      title: "List the TODO comments and fix the first",
+      createdAt: now,
+      cost: { price: 0.4131, unpriced: 0 },
+      cacheUntil: now + 200_000,
+    },
     {
       ...real,
       id: tabId("asks"),
@@ -124,9 +156,42 @@ function records(): readonly TabRecord[] {
       state: "error",
       cwd: "/home/mika/code/site",
     },
+    {
+      ...real,
+      id: tabId("limit"),
+      title: "Port the parser to the new grammar",
+      createdAt: now - 3.5 * hour,
+      state: "waiting",
+      waits: 1,
+      options: { moneyMax: 2 },
+      cost: { price: 2.0312, unpriced: 0 },
+      cacheUntil: now - 60_000,
+    },
+    {
+      ...real,
+      id: tabId("summed"),
+      title: "A tab with a past",
+      createdAt: now - 3.7 * hour,
+      cost: { price: 7.9, unpriced: 3 },
+      cacheUntil: now - 1000,
+    },
+    {
+      ...real,
+      id: tabId("child"),
+      parentId: tabId("main"),
+      title: "Search",
+      createdAt: now - 3.8 * hour,
+      cost: { price: 0.02, unpriced: 0 },
+    },
     { ...real, id: tabId("long"), title: "A long one", createdAt: now - 4 * hour, tail: 180, seen: 20 },
     { ...base, id: tabId("empty"), title: "", createdAt: now - 5 * hour, tail: 0, seen: 0 },
-    { ...base, id: tabId("hostile"), title: HOSTILE[1] ?? "", createdAt: now - 6 * hour },
+    {
+      ...base,
+      id: tabId("hostile"),
+      title: HOSTILE[1] ?? "",
+      createdAt: now - 6 * hour,
+      cost: { price: 0, unpriced: 4 },
+    },
     { ...base, id: tabId("old"), title: "An old one", createdAt: 1, trashedAt: now - hour },
   ];
 }
@@ -142,6 +207,10 @@ function scene(id: TabId): FakeScene {
       return running(id, at);
     case "failed":
       return { rows: failedRows(id, at), status: { state: "error", lastSealed: turnId("turn-b") } };
+    case "limit":
+      return limited(id, at);
+    case "summed":
+      return { rows: summedRows(id, at) };
     case "long":
       return { rows: longRows(id, at), held: 60 };
     case "hostile":

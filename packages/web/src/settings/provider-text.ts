@@ -7,17 +7,18 @@ export const providerName: Readonly<Record<Provider, string>> = {
   "openai-compatible": "OpenAI-compatible server",
   openai: "OpenAI",
   google: "Google",
+  deepseek: "DeepSeek",
+  openrouter: "OpenRouter",
 };
 
-/** Providers whose models this release can run. The others' keys are recognised and kept. */
-export const providerReady: Readonly<Record<Provider, boolean>> = {
-  anthropic: true,
-  "openai-compatible": true,
-  openai: false,
-  google: false,
-};
-
-export const providers: readonly Provider[] = ["anthropic", "openai-compatible", "openai", "google"];
+export const providers: readonly Provider[] = [
+  "anthropic",
+  "openai",
+  "google",
+  "deepseek",
+  "openrouter",
+  "openai-compatible",
+];
 
 const LOCAL_NAMES: Readonly<Record<string, string>> = {
   ollama: "Ollama",

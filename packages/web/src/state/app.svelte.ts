@@ -3,6 +3,7 @@ import type { Clock, ErrorBody, NewTabBody, TabId, TabPatch } from "@varve/proto
 import { createContext } from "svelte";
 import type { Api } from "../api/api.ts";
 import { ComposerState } from "../composer/composer-state.svelte.ts";
+import { TabLedger } from "../ledger/tab-ledger.svelte.ts";
 import type { Access } from "./access.svelte.ts";
 import { BlobImages } from "./blobs.svelte.ts";
 import type { Drafts } from "./drafts.ts";
@@ -46,6 +47,7 @@ export class App {
   alert: ErrorBody | null = $state.raw(null);
   readonly #connect: (key: string) => SyncClient;
   readonly #composers = new WeakMap<OpenTab, ComposerState>();
+  readonly #ledgers = new WeakMap<OpenTab, TabLedger>();
 
   constructor(ports: AppPorts) {
     this.api = ports.api;
@@ -92,6 +94,14 @@ export class App {
     return composer;
   }
 
+  ledger(tab: OpenTab): TabLedger {
+    const known = this.#ledgers.get(tab);
+    if (known) return known;
+    const ledger = new TabLedger(tab.handle.tabId, this.api);
+    this.#ledgers.set(tab, ledger);
+    return ledger;
+  }
+
   /** Makes a tab and shows it. */
   async newTab(body: NewTabBody): Promise<ErrorBody | null> {
     const result = await this.api.newTab(body);
@@ -100,8 +110,11 @@ export class App {
     return null;
   }
 
-  async changeTab(id: TabId, patch: TabPatch): Promise<void> {
-    this.#report(await this.api.changeTab(id, patch));
+  /** Whether the server took the change; why not stands in the alert. */
+  async changeTab(id: TabId, patch: TabPatch): Promise<boolean> {
+    const result = await this.api.changeTab(id, patch);
+    this.#report(result);
+    return result.ok;
   }
 
   async trashTab(id: TabId): Promise<void> {

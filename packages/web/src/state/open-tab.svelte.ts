@@ -11,7 +11,10 @@ export type OpenQuestion =
       readonly wait: Wait;
       readonly question: string | null;
       readonly options: readonly string[];
-    };
+    }
+  | { readonly kind: "limit"; readonly wait: Wait };
+
+export type TextQuestion = Exclude<OpenQuestion, { readonly kind: "limit" }>;
 
 /** Where the reader stood in a tab, by row and offset; null: at the end. */
 export interface ReadingPlace {
@@ -58,6 +61,12 @@ export class OpenTab {
   readonly questions: readonly OpenQuestion[] = $derived.by(() =>
     this.status.waits.map((wait) => questionOf(wait, this.snapshot.rows)),
   );
+  /** The first question that typed text can answer; a limit is answered by its buttons alone. */
+  readonly textQuestion: TextQuestion | undefined = $derived.by(() =>
+    this.questions.find((one) => one.kind !== "limit"),
+  );
+  /** seq of the newest row that tells what a request took; 0 without one in the window. */
+  readonly lastBill: number = $derived.by(() => lastBillOf(this.snapshot.rows));
   readonly prefix: PrefixStub | null = $derived.by(() => prefixOf(this.snapshot.rows));
   readonly empty: boolean = $derived.by(
     () =>
@@ -80,6 +89,7 @@ export class OpenTab {
 }
 
 function questionOf(wait: Wait, rows: readonly LogChunk[]): OpenQuestion {
+  if (wait.kind === "limit") return { kind: "limit", wait };
   for (let index = rows.length - 1; index >= 0; index--) {
     const row = rows[index];
     if (row?.type !== "system") continue;
@@ -96,10 +106,16 @@ function questionOf(wait: Wait, rows: readonly LogChunk[]): OpenQuestion {
     : { kind: "permission", wait, subject: null };
 }
 
-/** The prefix is the first row of a log: known while the window reaches that far up. */
+function lastBillOf(rows: readonly LogChunk[]): number {
+  const row = rows.findLast(({ type, data }) => type === "system" && data.kind === "usage");
+  return row?.seq ?? 0;
+}
+
+/** The newest prefix is in force. The first one is the first row of a log: known while the window reaches that far up. */
 function prefixOf(rows: readonly LogChunk[]): PrefixStub | null {
-  for (const row of rows) {
-    if (row.type === "system" && row.data.kind === "prefix") return row.data;
+  for (let index = rows.length - 1; index >= 0; index--) {
+    const row = rows[index];
+    if (row?.type === "system" && row.data.kind === "prefix") return row.data;
   }
   return null;
 }

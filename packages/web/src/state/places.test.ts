@@ -49,6 +49,7 @@ describe("places", () => {
     ["", { view: "home" }],
     ["#/", { view: "home" }],
     ["#/new", { view: "new" }],
+    ["#/usage", { view: "usage" }],
     ["#/tab/t-1", { view: "tab", id }],
     ["#/tab/../x", { view: "home" }],
     ["#/tab/", { view: "home" }],
@@ -57,7 +58,7 @@ describe("places", () => {
     expect(parseRoute(fragment)).toEqual(route);
   });
 
-  test.each(["#/", "#/new", "#/tab/t-1"])("%s is its own way back", (fragment) => {
+  test.each(["#/", "#/new", "#/usage", "#/tab/t-1"])("%s is its own way back", (fragment) => {
     expect(routeFragment(parseRoute(fragment))).toBe(fragment);
   });
 });

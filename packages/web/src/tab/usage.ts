@@ -45,7 +45,7 @@ const nothing = (): Numbers => ({
 
 function add(sums: Numbers, usage: UsageData): void {
   const input = plus(plus(plus(usage.fresh, usage.read), usage.write5m), usage.write1h);
-  sums.steps += 1;
+  if (usage.purpose === undefined || usage.purpose === "step") sums.steps += 1;
   sums.input = plus(sums.input, input);
   sums.cached = plus(sums.cached, usage.read);
   sums.output = plus(sums.output, usage.output);
