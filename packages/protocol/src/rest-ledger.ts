@@ -153,6 +153,8 @@ export const contextBodySchema = z.object({
     refreshPrice: z.number().nullable(),
     missPrice: z.number().nullable(),
     breakEven: z.number().nullable(),
+    /** Why the last refresh failed; absent when it did not. */
+    failure: z.string().optional(),
   }),
 });
 export const applyContextBodySchema = z.object({ apply: z.enum(["tell", "rebuild"]) });

@@ -69,12 +69,14 @@ async function prefixNow(context: TabContext, repository: RepositoryFacts | null
     system: [systemPrompt, ...instructions.blocks],
     tools: context.tools.definitions,
     instructions: instructions.files,
+    // All tabs of one server share a provider's cache, whatever their directories are.
+    workspace: home,
   });
 }
 
 /** The rows that tell the model every changed text: one note each. Empty when there is none that can be told. */
 export function tellRows(
-  context: Pick<TabContext, "clock" | "ids">,
+  context: Parameters<typeof rowMaker>[0],
   changes: readonly ContextChange[],
 ): readonly NewRow[] {
   const make = rowMaker(context);
@@ -89,7 +91,7 @@ const renewedText =
 
 /** The rows that put a new prefix in force: the whole context is sent anew behind it. */
 export function rebuildRows(
-  context: Pick<TabContext, "clock" | "ids">,
+  context: Parameters<typeof rowMaker>[0],
   rows: readonly StoredRow[],
   fresh: PrefixData,
 ): readonly NewRow[] {

@@ -1,0 +1,145 @@
+/**
+ * What the next request would take and cost, before it is made: tokens from the last bill and an estimate of what differs
+ * since, the cached part from the entries that the log's own requests left and that are alive. Pure.
+ */
+import { inputPriceOf, type ModelFacts, ratesFor, rowTokens } from "@varve/agent";
+import type { CacheTtl, PrefixData, Preview, StoredRow } from "@varve/protocol";
+import type { WireTarget } from "@varve/wire";
+import { newestBilled, type Reading, readLog, roughTokens, type Sent, scaleFor } from "./log-reading.ts";
+
+/** How requests would be made: a model with its options. */
+export interface Way {
+  readonly model: string;
+  readonly target: WireTarget;
+  readonly facts: ModelFacts;
+  readonly ttl: CacheTtl;
+  /** Of a request behind this prefix. */
+  readonly scopeHash: (prefix: PrefixData) => string;
+}
+
+/** The log as it is, and how its base was sent. */
+export interface Ground {
+  readonly rows: readonly StoredRow[];
+  readonly reading: Reading;
+  /** Whom a model's requests were for; null when the model is not there any more. */
+  readonly targetOf: (model: string) => WireTarget | null;
+  readonly now: number;
+}
+
+export interface Forecast {
+  readonly tokens: number;
+  readonly read: number;
+  readonly write5m: number;
+  readonly write1h: number;
+  readonly fresh: number;
+  readonly price: number | null;
+  /** When the entry that it would read expires; null: it would read none. */
+  readonly until: number | null;
+}
+
+/** Rules of a provider that takes breakpoints but whose model is in no table. */
+const marksAlone = { minTokens: 0, shortMs: 300_000, longMs: 3_600_000 } as const;
+
+export const cacheFactsOf = ({ facts, target }: Pick<Way, "facts" | "target">) =>
+  facts.cache ?? (target.profile.breakpoints === "tails" ? marksAlone : null);
+
+/** `more`: rows that an act would add, as if they were sealed. */
+export function forecast(ground: Ground, way: Way, more: readonly StoredRow[] = []): Forecast {
+  const rows = more.length === 0 ? ground.rows : [...ground.rows, ...more];
+  const reading = more.length === 0 ? ground.reading : readLog(rows);
+  const tokens = expectedTokens(ground, way, { rows, reading });
+  const hit = cachedPart(ground, way, { rows, reading });
+  const cache = cacheFactsOf(way);
+  const read = hit === null ? 0 : Math.min(hit.tokens, tokens);
+  const rest = tokens - read;
+  const writes = cache !== null && tokens >= cache.minTokens && doesWrite(way);
+  const isLong = way.ttl === "1h" && cache?.longMs != null && way.target.profile.breakpoints === "tails";
+  const figures = {
+    read,
+    write5m: writes && !isLong ? rest : 0,
+    write1h: writes && isLong ? rest : 0,
+    fresh: writes ? 0 : rest,
+  };
+  const { prices } = way.facts;
+  const price = prices === null ? null : inputPriceOf(figures, ratesFor(prices, tokens));
+  return { tokens, ...figures, price, until: hit?.until ?? null };
+}
+
+const doesWrite = ({ target, facts }: Way): boolean =>
+  target.profile.breakpoints === "tails" || (facts.prices?.write5m ?? null) !== null;
+
+interface Candidate {
+  readonly rows: readonly StoredRow[];
+  readonly reading: Reading;
+}
+
+/** What was billed last, with what it brought, plus the difference by rule of thumb: the error is the difference's alone. */
+function expectedTokens(ground: Ground, way: Way, wanted: Candidate): number {
+  const scale = scaleFor(ground.rows, ground.reading, way.model);
+  const sizeOf = (part: Candidate, target: WireTarget | null): number =>
+    roughTokens(part.rows, { reading: part.reading, target, scale });
+  const base = newestBilled(ground.reading, way.model) ?? newestBilled(ground.reading);
+  if (base?.tokens == null || base.usageSeq === null) return sizeOf(wanted, way.target);
+  const at = ground.rows.slice(0, base.usageSeq);
+  const target = base.model === way.model ? way.target : ground.targetOf(base.model);
+  const before = sizeOf({ rows: at, reading: readLog(at) }, target);
+  return Math.max(0, base.tokens + returnedTokens(base, at, target) + sizeOf(wanted, way.target) - before);
+}
+
+/** What a step's answer adds to the next request. Thinking that is never sent back adds nothing. */
+function returnedTokens(base: Sent, rows: readonly StoredRow[], target: WireTarget | null): number {
+  const output = base.usage?.output ?? 0;
+  const isSent = rows.some(
+    (row) =>
+      row.type === "thinking" &&
+      row.turnId === base.turnId &&
+      row.step === base.step &&
+      target?.profile.replay(row.data) != null,
+  );
+  return isSent ? output : output - (base.usage?.reasoning ?? 0);
+}
+
+/** The longest entry that the request would read, and until when. */
+function cachedPart(
+  { reading, rows, now }: Ground,
+  way: Way,
+  wanted: Candidate,
+): { readonly tokens: number; readonly until: number } | null {
+  const cache = cacheFactsOf(way);
+  const prefix = prefixRow(wanted.rows, wanted.reading.prefixSeq);
+  if (cache === null || prefix === null) return null;
+  const scope = way.scopeHash(prefix.data);
+  const own = reading.sent.filter((one) => one.model === way.model && one.scopeHash === scope && one.tokens !== null);
+  const untilOf = (sent: readonly Sent[]): number =>
+    Math.max(0, ...sent.map((one) => one.at + (one.ttl === "1h" ? (cache.longMs ?? cache.shortMs) : cache.shortMs)));
+  const entry = own.findLast((one) => one.purpose === "step" && one.epoch === wanted.reading.epoch);
+  if (entry?.tokens != null && entry.tokens >= cache.minTokens) {
+    const until = untilOf(own.filter((one) => one.epoch === entry.epoch && one.seq >= entry.seq));
+    if (until > now) return { tokens: entry.tokens, until };
+  }
+  if (way.target.profile.breakpoints === "none") return null;
+  const shared = own.filter((one) => beginsWith(prefix.data, prefixRow(rows, one.prefixSeq)?.data));
+  const until = untilOf(shared);
+  const first = shared.at(-1);
+  const head = first === undefined ? null : prefixRow(rows, first.prefixSeq);
+  const tokens = head === null ? 0 : rowTokens(head, scaleFor(rows, reading, way.model));
+  return until > now && tokens > 0 && tokens >= cache.minTokens ? { tokens, until } : null;
+}
+
+type PrefixRow = StoredRow & { readonly type: "system"; readonly data: PrefixData };
+function prefixRow(rows: readonly StoredRow[], seq: number): PrefixRow | null {
+  const row = rows[seq - 1];
+  return row?.type === "system" && row.data.kind === "prefix" ? { ...row, data: row.data } : null;
+}
+
+/** Whether an entry at the end of the other's system blocks is one in this prefix too. That tools are equal the scope says. */
+function beginsWith(prefix: PrefixData, other: PrefixData | undefined): boolean {
+  return other?.system.every((block, index) => block === prefix.system[index]) === true;
+}
+
+/** In the words of the page. `now`: the request if nothing is changed. */
+export function previewOf(next: Forecast, now: Forecast | null, note?: string): Preview {
+  const { tokens, read, fresh, price } = next;
+  const written = next.write5m + next.write1h;
+  return { tokens, read, written, fresh, price, priceNow: now?.price ?? null, ...(note !== undefined && { note }) };
+}

@@ -1,0 +1,203 @@
+/** Acts of people on a tab's context: looking at it, telling and rebuilding, looking ahead, compacting, looking back. */
+import {
+  contextChanges,
+  freshPrefix,
+  type ResolvedModel,
+  rebuildRows,
+  type TabContext,
+  type TurnPorts,
+  tellRows,
+} from "@varve/agent";
+import {
+  type CacheTtl,
+  type ContextBody,
+  type Effort,
+  type Fault,
+  fault,
+  isFault,
+  type NewRow,
+  noTurn,
+  type PreviewBody,
+  type SentRequestBody,
+  type StoredRow,
+  type TabId,
+} from "@varve/protocol";
+import type { WireTarget } from "@varve/wire";
+import { blobsFor } from "../workspace/blobs-for.ts";
+import type { KeepWarm } from "../workspace/keep-warm.ts";
+import { outcomeFault, type TabActor } from "../workspace/tab-actor.ts";
+import { optionsOf } from "../workspace/tab-options.ts";
+import { effortOf } from "../workspace/tab-record.ts";
+import { contextBody } from "./context-body.ts";
+import { forecast, type Ground, previewOf } from "./forecast.ts";
+import { readLog } from "./log-reading.ts";
+import { effortAt, sentAt, sentRequest } from "./sent-request.ts";
+import { wayOf } from "./way.ts";
+
+export interface OpenTab {
+  readonly actor: TabActor;
+  readonly warm: KeepWarm;
+  readonly context: () => TabContext;
+  readonly turnPorts: () => TurnPorts;
+}
+
+export interface TabContextsPorts {
+  readonly open: <T>(tab: TabId, act: (open: OpenTab) => Promise<T | Fault>) => Promise<T | Fault>;
+}
+
+export interface PreviewAsked {
+  readonly model?: string;
+  readonly effort?: Effort;
+  readonly cacheTtl?: CacheTtl;
+}
+
+export class TabContexts {
+  readonly #ports: TabContextsPorts;
+
+  constructor(ports: TabContextsPorts) {
+    this.#ports = ports;
+  }
+
+  look(tab: TabId): Promise<ContextBody | Fault> {
+    return this.#ports.open(tab, (open) => this.#look(open));
+  }
+
+  /** Between turns: what changed is told in notes, or another prefix is put in force. Nothing to do is no fault. */
+  apply(tab: TabId, how: "tell" | "rebuild"): Promise<ContextBody | Fault> {
+    return this.#ports.open(tab, async (open) => {
+      const { actor } = open;
+      const problem = await this.#between(open, async (rows) => {
+        const context = open.context();
+        const fresh = await freshPrefix(context);
+        const changes = contextChanges(rows, fresh);
+        const more = how === "tell" ? tellRows(context, changes) : rebuildRows(context, rows, fresh);
+        return changes.length === 0 ? [] : more;
+      });
+      if (problem !== null) return problem;
+      if (!actor.isRunning) open.warm.arm();
+      return this.#look(open);
+    });
+  }
+
+  preview(tab: TabId, asked: PreviewAsked): Promise<PreviewBody | Fault> {
+    return this.#ports.open(tab, async (open) => {
+      const { tab: entry } = open.actor.core;
+      const chosen = { effort: asked.effort ?? effortOf(entry.effort), ttl: asked.cacheTtl ?? ttlOf(open) };
+      const model = await open.turnPorts().models.resolve(asked.model ?? entry.model);
+      if (isFault(model)) return model;
+      const ground = await this.#ground(open);
+      if (isFault(ground)) return ground;
+      const { effort } = chosen;
+      const now = await resolvedOr(open, entry.model);
+      const nowWay = now === null ? null : wayOf(now, { effort: effortOf(entry.effort), ttl: ttlOf(open) });
+      const preview = previewOf(
+        forecast(ground, wayOf(model, chosen)),
+        nowWay === null ? null : forecast(ground, nowWay),
+        model.facts.prices === null ? "The prices of this model are not known." : undefined,
+      );
+      return { preview, model: model.info.id, effort };
+    });
+  }
+
+  /** Idle: it begins at once, as a turn of its own. In a turn: at its next step boundary. */
+  compact(tab: TabId): Promise<{ readonly state: "started" | "asked" } | Fault> {
+    return this.#ports.open(tab, ({ actor }) => actor.compact());
+  }
+
+  undoCompaction(tab: TabId, seq: number): Promise<ContextBody | Fault> {
+    return this.#ports.open(tab, async (open) => {
+      const { ids, clock } = open.actor.core.ports;
+      const problem = await this.#between(open, async (rows) => {
+        if (readLog(rows).compaction?.seq !== seq) {
+          const hint = "Only the newest compaction that is in force can be undone; nothing was changed.";
+          return fault("nothing-to-compact", `Row ${seq} is no compaction that is in force.`, hint);
+        }
+        const place = { id: ids.chunk(), turnId: noTurn, step: 0, createdAt: clock.now() };
+        return [{ ...place, role: "system", type: "system", data: { kind: "compaction-undo", compactionSeq: seq } }];
+      });
+      if (problem !== null) return problem;
+      open.warm.arm();
+      return this.#look(open);
+    });
+  }
+
+  sentRequest(tab: TabId, seq: number, from: number | null): Promise<SentRequestBody | Fault> {
+    return this.#ports.open(tab, async (open) => {
+      const rows = await open.actor.readRows();
+      if (isFault(rows)) return rows;
+      const reading = readLog(rows);
+      const sent = sentAt(reading, seq);
+      if (isFault(sent)) return sent;
+      const model = await open.turnPorts().models.resolve(sent.model);
+      if (isFault(model)) return model;
+      const blobs = await blobsFor(open.actor.core.ports.log.blobs, rows.slice(0, seq));
+      return sentRequest({ rows, reading, sent, model, blobs, from });
+    });
+  }
+
+  /** Seals what `make` decides on the rows as they are, unless a turn is open. */
+  #between(
+    { actor }: OpenTab,
+    make: (rows: readonly StoredRow[]) => Promise<readonly NewRow[] | Fault>,
+  ): Promise<Fault | null> {
+    return actor.act(async () => {
+      const problem = actor.between();
+      if (problem !== null) return problem;
+      const held = await actor.core.load();
+      if (isFault(held)) return held;
+      const rows = await make(held);
+      if (isFault(rows)) return rows;
+      const outcome = rows.length === 0 ? null : await actor.core.commit({ rows });
+      return outcome === null || outcome.kind === "committed" ? null : outcomeFault(outcome);
+    });
+  }
+
+  async #look(open: OpenTab): Promise<ContextBody | Fault> {
+    const ground = await this.#ground(open);
+    if (isFault(ground)) return ground;
+    const { core } = open.actor;
+    const { rows } = ground;
+    const [model, inForce, warm, fresh] = await Promise.all([
+      resolvedOr(open, core.tab.model),
+      resolvedOr(open, modelAt(rows) ?? core.tab.model),
+      open.warm.state(rows),
+      rows.length === 0 ? null : freshPrefix(open.context()),
+    ]);
+    const ttl = ttlOf(open);
+    return contextBody({
+      ground,
+      way: model === null ? null : wayOf(model, { effort: effortOf(core.tab.effort), ttl }),
+      wayInForce: inForce === null ? null : wayOf(inForce, { effort: effortAt(rows), ttl }),
+      changes: fresh === null ? [] : contextChanges(rows, fresh),
+      fresh,
+      autoCompact: open.turnPorts().autoCompact(),
+      ids: core.ports.ids,
+      warm,
+    });
+  }
+
+  async #ground(open: OpenTab): Promise<Ground | Fault> {
+    const rows = await open.actor.readRows();
+    if (isFault(rows)) return rows;
+    const reading = readLog(rows);
+    const targets = new Map<string, WireTarget>();
+    for (const name of new Set(reading.sent.map(({ model }) => model))) {
+      const model = await resolvedOr(open, name);
+      if (model !== null) targets.set(name, model.target);
+    }
+    const { clock } = open.actor.core.ports;
+    return { rows, reading, targetOf: (name) => targets.get(name) ?? null, now: clock.now() };
+  }
+}
+
+const ttlOf = ({ actor }: OpenTab): CacheTtl => optionsOf(actor.core.tab.options).cacheTtl ?? "5m";
+
+async function resolvedOr(open: OpenTab, name: string): Promise<ResolvedModel | null> {
+  const model = await open.turnPorts().models.resolve(name);
+  return isFault(model) ? null : model;
+}
+
+function modelAt(rows: readonly StoredRow[]): string | null {
+  const row = rows.findLast((one) => one.type === "system" && one.data.kind === "model-changed");
+  return row?.type === "system" && row.data.kind === "model-changed" ? row.data.model : null;
+}
