@@ -5,25 +5,23 @@
  * out; the promise is about those.
  */
 import type { StoredRow } from "@varve/protocol";
-import fc from "fast-check";
+import type fc from "fast-check";
+import { type Block, type Step, scripts, type Turn } from "./random-script.ts";
 import {
   blobHash,
-  C,
   type Draft,
   E,
-  K,
-  KN,
-  KR,
   logOf,
+  M,
   N,
   P,
+  type Place,
   Q,
   R,
   RE,
   RI,
+  scopeA,
   scopeB,
-  T,
-  TP,
   testTools,
   U,
   UA,
@@ -31,6 +29,7 @@ import {
   X,
   XU,
 } from "./rows.ts";
+import { callRow, textRow, thinkingRow } from "./scoped-rows.ts";
 
 export interface RequestPoint {
   /** Rows that stood before the request. */
@@ -45,83 +44,28 @@ export interface RandomLog {
   readonly points: readonly RequestPoint[];
 }
 
-const texts = fc.constantFrom(
-  "hello",
-  "a\n",
-  "  \n",
-  " lead",
-  "",
-  "x".repeat(50),
-  "half \ud83d",
-  "[continue]",
-  "naïve 😀",
-);
-const spoken = fc.oneof(texts, fc.constantFrom("one", "two", "three"));
-const argsTexts = fc.constantFrom(
-  "{}",
-  "",
-  '{"z":1.0,"a":2}',
-  '{"z":',
-  "[1]",
-  '"s"',
-  '{"__proto__":{"a":1}}',
-  '{"n":12345678901234567890}',
-);
-const callNames = fc.constantFrom("bash", "read", "functions.read", "", "x".repeat(70));
+/** Models that speak in between, one of each profile that leaves something behind. */
+const otherScopes = [
+  scopeB,
+  "openai-responses:gpt-5.6-sol",
+  "google:gemini-3-flash",
+  "openrouter:anthropic/claude-opus-5.5",
+  "deepseek:deepseek-v4-pro",
+  "openai-compatible:qwen3",
+  "mistral:devstral",
+] as const;
 
-type Block =
-  | { readonly kind: "signed" | "unsigned" | "other-scope" | "redacted" | "text" | "part"; readonly text: string }
-  | { readonly kind: "call"; readonly id: string | null; readonly args: string; readonly name: string };
-const blocks: fc.Arbitrary<Block> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constantFrom("signed", "unsigned", "other-scope", "redacted"), text: texts }),
-  },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("text", "part"), text: spoken }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant("call"),
-      // Null makes a fresh legal id; the others repeat within one log, as those of small local servers do.
-      id: fc.oneof(
-        { weight: 5, arbitrary: fc.constant(null) },
-        fc.constantFrom("call_0", "a|b", "", "y".repeat(60), "__proto__"),
-      ),
-      args: argsTexts,
-      name: callNames,
-    }),
-  },
-);
-const steps = fc.record({
-  outcome: fc.oneof({ weight: 6, arbitrary: fc.constant("ok") }, fc.constantFrom("cut", "cancel", "refused", "ends")),
-  blocks: fc.oneof(
-    { weight: 8, arbitrary: fc.array(blocks, { maxLength: 6 }) },
-    fc.array(blocks, { minLength: 20, maxLength: 26 }),
-  ),
-  order: fc.array(fc.nat(), { minLength: 1, maxLength: 8 }),
-  results: fc.array(fc.constantFrom("ok", "", "error", "image", "twice", "ok"), { minLength: 1, maxLength: 8 }),
-  early: fc.option(spoken, { freq: 5 }),
-  steers: fc.array(spoken, { maxLength: 2 }),
-  logged: fc.boolean(),
-});
-type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never;
-const turns = fc.record({
-  before: fc.constantFrom("", "", "", "note", "prefix", "compaction", "undo"),
-  messages: fc.array(spoken, { minLength: 1, maxLength: 2 }),
-  attachment: fc.boolean(),
-  late: fc.boolean(),
-  steps: fc.array(steps, { minLength: 1, maxLength: 5 }),
-});
-type Turn = typeof turns extends fc.Arbitrary<infer S> ? S : never;
-
-const scripts = fc.array(turns, { minLength: 1, maxLength: 5 });
 /** Some requests without a `request` row, as in logs that were brought in from elsewhere. */
-export const randomLogs: fc.Arbitrary<RandomLog> = scripts.map((script) => written(script, false));
+export const randomLogs: fc.Arbitrary<RandomLog> = randomLogsFor(scopeA);
 /** Every request with its row, as a loop seals it. */
-export const loggedLogs: fc.Arbitrary<RandomLog> = scripts.map((script) => written(script, true));
+export const loggedLogs: fc.Arbitrary<RandomLog> = scripts.map((script) => written(script, scopeA, true));
+/** Logs in which the model of this scope speaks most of the time. */
+export function randomLogsFor(scope: string): fc.Arbitrary<RandomLog> {
+  return scripts.map((script) => written(script, scope, false));
+}
 
-function written(script: readonly Turn[], logAll: boolean): RandomLog {
-  const writer = new Writer(logAll);
+function written(script: readonly Turn[], scope: string, logAll: boolean): RandomLog {
+  const writer = new Writer(scope, logAll);
   script.forEach((turn, index) => {
     writer.turn(turn, index);
   });
@@ -136,15 +80,21 @@ class Writer {
   #userSeqs: number[] = [];
   #compactions: number[] = [];
   #lastCall: string | null = null;
+  #tokens = 0;
+  readonly #own: string;
+  #scope: string;
   readonly #logAll: boolean;
 
-  constructor(logAll: boolean) {
+  constructor(scope: string, logAll: boolean) {
+    this.#own = scope;
+    this.#scope = scope;
     this.#logAll = logAll;
   }
 
   turn(turn: Turn, index: number): void {
     const name = `t${index + 1}`;
     this.#before(turn);
+    if (index > 0) this.#speaker(turn.speaker);
     const [first = "", ...more] = turn.messages;
     const attachments = [{ blob: blobHash("a"), mediaType: "image/png", name: "a" }];
     this.#user(turn.attachment ? UA(first, attachments, { turn: name }) : U(first, { turn: name }));
@@ -157,6 +107,14 @@ class Writer {
       if (!this.#step(script, name, step)) return;
       step += 1;
     }
+  }
+
+  /** A change of models seals its row and rewrites nothing. */
+  #speaker(speaker: number): void {
+    const scope = speaker === 0 ? this.#own : (otherScopes[speaker - 1] ?? this.#own);
+    if (scope === this.#scope) return;
+    this.#scope = scope;
+    this.drafts.push(M(scope));
   }
 
   #user(draft: Draft): void {
@@ -214,20 +172,41 @@ class Writer {
     return true;
   }
 
-  #blocks(script: Step, place: { readonly turn: string; readonly step: number }): string[] {
+  #blocks(script: Step, place: Place): string[] {
     const calls: string[] = [];
     for (const block of script.blocks) {
       if (block.kind === "call") {
         const id = block.id ?? `toolu_${this.#freshIds++}`;
-        this.drafts.push(C(id, block.args, { ...place, name: block.name }));
+        const token = calls.length === 0 ? this.#token() : null;
+        this.drafts.push(callRow({ ...block, id }, { scope: this.#scope, token, place }));
         calls.push(id);
         this.#lastCall = id;
-      } else this.drafts.push(blockRow(block.kind, block.text, place));
+      } else this.drafts.push(this.#blockRow(block.kind, block.text, place));
     }
     return calls;
   }
 
-  #results(calls: readonly string[], script: Step, place: { readonly turn: string; readonly step: number }): void {
+  #token(): string {
+    this.#tokens += 1;
+    return `t${this.#tokens}`;
+  }
+
+  #blockRow(kind: Exclude<Block["kind"], "call">, text: string, place: Place): Draft {
+    const scope = this.#scope;
+    switch (kind) {
+      case "text":
+      case "part":
+        return textRow(text, { scope, token: null, partial: kind === "part", place });
+      case "token-text":
+        return textRow(text, { scope, token: this.#token(), partial: false, place });
+      case "other-scope":
+        return thinkingRow("signed", { scope: scopeB, token: this.#token(), text, place });
+      default:
+        return thinkingRow(kind, { scope, token: this.#token(), text, place });
+    }
+  }
+
+  #results(calls: readonly string[], script: Step, place: Place): void {
     const left = [...calls];
     while (left.length > 0) {
       const at = (script.order[left.length % script.order.length] ?? 0) % left.length;
@@ -237,32 +216,11 @@ class Writer {
     }
   }
 
-  #result(id: string, how: string, place: { readonly turn: string; readonly step: number }): void {
+  #result(id: string, how: string, place: Place): void {
     if (how === "error") this.drafts.push(RE(id, "boom", place));
     else if (how === "image") this.drafts.push(RI(id, "", [{ blob: blobHash("b"), mediaType: "image/png" }], place));
     else this.drafts.push(R(id, how === "" ? "" : `out ${id}`, place));
     // The second of two equal results belongs to the next call with that id, if there is one, else to none.
     if (how === "twice") this.drafts.push(R(id, "again", place));
-  }
-}
-
-function blockRow(
-  kind: Exclude<Block["kind"], "call">,
-  text: string,
-  place: { readonly turn: string; readonly step: number },
-): Draft {
-  switch (kind) {
-    case "signed":
-      return K(`sig-${text.length}`, { ...place, text });
-    case "unsigned":
-      return KN(text, place);
-    case "other-scope":
-      return K("sig-other", { ...place, scope: scopeB });
-    case "redacted":
-      return KR("sealed", place);
-    case "text":
-      return T(text, place);
-    case "part":
-      return TP(text, place);
   }
 }
