@@ -49,6 +49,7 @@ function rowOfStepPart(message: ModelMessage, part: number, entry: StepEntry): n
   const results = [...entry.calls.values()].map(({ result }) => result);
   if (message.role === "tool") return results[part]?.seq ?? null;
   if (message.role === "assistant") return rowOfAssistantPart(message.content, part, entry);
+  if (message.role !== "user") return null;
   // A user message of a step: the text in front of it was made up, or it holds the images of its results.
   const isImages = message.content.some((one) => one.type === "file");
   return isImages ? (results.find((result) => (result?.data.images ?? []).length > 0)?.seq ?? null) : null;

@@ -47,8 +47,8 @@ export class Chain {
 
   /** Goes on where `before` ends, without changing it; its own links are the later ones only. */
   constructor(before: Chain | null = null) {
-    this.chars = before?.chars ?? 0;
-    this.#last = before?.#last ?? "";
+    this.chars = before === null ? 0 : before.chars;
+    this.#last = before === null ? "" : before.#last;
   }
 
   add(block: CanonicalBlock): void {

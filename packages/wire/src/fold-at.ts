@@ -24,7 +24,7 @@ export function foldAt(
   requestSeq: number,
 ): WireRequest | Fault {
   const row = requestAt(input.rows, requestSeq);
-  if (row === null) return fault("not-found", `Row ${requestSeq} of this log is no request.`);
+  if (row === null) return fault("unknown-request", `Row ${requestSeq} of this log is no request.`);
   return buildRequest({ ...input, rows: rowsOfRequest(input.rows, requestSeq), modelName: row.data.model });
 }
 

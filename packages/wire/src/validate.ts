@@ -52,7 +52,7 @@ export class Check {
   constructor(profile: Profile, before: Check | null = null) {
     this.#profile = profile;
     this.#before = before;
-    this.#owed = before?.#owed ?? [];
+    this.#owed = before === null ? [] : before.#owed;
   }
 
   message(message: ModelMessage, before: ModelMessage | undefined, index: number): void {
@@ -130,7 +130,8 @@ export class Check {
   }
 
   #hasId(id: string): boolean {
-    return this.#ids.has(id) || (this.#before?.#hasId(id) ?? false);
+    if (this.#ids.has(id)) return true;
+    return this.#before === null ? false : this.#before.#hasId(id);
   }
 
   #output({ output }: ResultPart, index: number): void {
