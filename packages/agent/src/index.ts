@@ -38,7 +38,7 @@ export { grantedFrom } from "./permission/granted.ts";
 export { ruleFileReader } from "./permission/rule-file.ts";
 export type { LoadedRules, RuleFile, RulePlaces } from "./permission/rules.ts";
 export { loadRules, parseRules, permissionLimits } from "./permission/rules.ts";
-export type { Spending, TurnPorts } from "./ports.ts";
+export type { Spending, Spent, TurnPorts } from "./ports.ts";
 export type { ContextChange } from "./prompt/changes.ts";
 export { contextChanges } from "./prompt/changes.ts";
 export type { TabContext } from "./prompt/context.ts";

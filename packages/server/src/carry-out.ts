@@ -33,8 +33,14 @@ export async function carryOut(workspace: Workspace, command: Change, by: string
       return done(await workspace.stop(tab, meant));
     }
     case "answer": {
-      const { askId, verdict, text } = command;
-      const body = { askId, ...(verdict && { verdict }), ...(text !== undefined && { text }) };
+      const { askId, verdict, text, choice, raiseTo } = command;
+      const body = {
+        askId,
+        ...(verdict && { verdict }),
+        ...(text !== undefined && { text }),
+        ...(choice && { choice }),
+        ...(raiseTo !== undefined && { raiseTo }),
+      };
       return done(await workspace.answer(tab, body, by));
     }
     default:

@@ -25,6 +25,7 @@ import { type Doors, openDoors } from "./doors.ts";
 import { instanceId } from "./instance.ts";
 import { boundNames } from "./listen-address.ts";
 import { type LogLine, logLines, parseLevel } from "./log-line.ts";
+import { factsByName } from "./model-facts.ts";
 import { ruleReader } from "./permission-files.ts";
 import { Settings } from "./settings.ts";
 import type { StartOptions } from "./start-options.ts";
@@ -132,6 +133,12 @@ function workspaceOn(log: Log, options: StartOptions, parts: Surroundings): Prom
     rules: ruleReader(home, (problem) => line("warn", "permission-rules", { problem })),
     home,
     defaultModel: () => settings.modelForNewTab(),
+    limits: {
+      dayMoneyMax: () => settings.dayMoneyMax,
+      setDayMoneyMax: (max) => settings.change({ dayMoneyMax: max }),
+      stepsMax: () => settings.defaultStepsMax,
+    },
+    facts: factsByName(rest.models, () => settings.priceOverrides),
     directory: directories.workplace,
     broke: (error, tab, turn) => line("error", "turn-broke", { error, tab, turn }),
   });

@@ -19,6 +19,7 @@ import { placeRoutes } from "./routes/places.ts";
 import { type Route, reply, route } from "./routes/route.ts";
 import { rowRoutes } from "./routes/rows.ts";
 import { tabRoutes } from "./routes/tabs.ts";
+import { usageRoutes } from "./routes/usage.ts";
 import type { Settings } from "./settings.ts";
 import { openSseDoor } from "./sse-door.ts";
 import { pageFiles } from "./static.ts";
@@ -78,6 +79,7 @@ export function openDoors(ports: DoorsPorts): Doors {
     ...tabRoutes(workspace),
     ...messageRoutes(workspace),
     ...rowRoutes(workspace, sse),
+    ...usageRoutes(workspace),
     ...modelRoutes(ports),
     ...placeRoutes(ports),
     ...healthRoutes({ workspace, version: ports.version, build, connections }),

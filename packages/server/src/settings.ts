@@ -1,39 +1,92 @@
 /** Settings that belong to the server as a whole, and the plain files that belong to the person. */
 import { join } from "node:path";
-import type { ModelRegistry } from "@varve/agent";
+import { type ModelRegistry, type PriceOverrides, turnLimits } from "@varve/agent";
 import type { Log } from "@varve/log";
 import { type Fault, fault, isFault } from "@varve/protocol";
+import { z } from "zod";
 
 export interface SettingPorts {
-  readonly log: Pick<Log, "setting" | "putSetting">;
-  readonly models: Pick<ModelRegistry, "resolve" | "list">;
+  readonly log: Pick<Log, "settings" | "putSetting">;
+  readonly models: Pick<ModelRegistry, "resolve" | "list" | "setOverrides">;
   readonly home: string;
 }
 
-const modelKey = "server.default-model";
-const modelCharsMax = 200;
+const nameCharsMax = 200;
+/** Models whose prices a person may set; one more is refused. */
+const overridesMax = 200;
+
+const rate = z.number().nonnegative().max(1_000_000).optional();
+const overrideSchema = z.strictObject({
+  contextTokens: z.number().int().positive().optional(),
+  prices: z.strictObject({ input: rate, output: rate, read: rate, write5m: rate, write1h: rate }).optional(),
+});
+const modelName = z
+  .string()
+  .regex(/^[^/]+\/.+$/, "a model is named <credential>/<model>")
+  .max(nameCharsMax);
+
+/** What may be set, and what is legal there. Null stands for the default. */
+const fields = {
+  defaultModel: z.string().max(nameCharsMax),
+  /** US dollars that all tabs together may cost on one day of the server's. Default: no limit. */
+  dayMoneyMax: z.number().positive().max(1_000_000),
+  /** Requests of one turn, where its tab sets none. */
+  defaultStepsMax: z.number().int().positive().max(100_000),
+  /** Prices and windows of models, by name, that win over the built-in table. */
+  priceOverrides: z
+    .record(modelName, overrideSchema)
+    .refine((models) => Object.keys(models).length <= overridesMax, `at most ${overridesMax} models`),
+};
+const schema = z.object(fields).partial();
+type Values = { readonly [K in keyof typeof fields]: z.infer<(typeof fields)[K]> | null };
+type Name = keyof Values;
+
+/** Under which key the log keeps each. */
+const keys: Readonly<Record<Name, string>> = {
+  defaultModel: "server.default-model",
+  dayMoneyMax: "server.day-money-max",
+  defaultStepsMax: "server.default-steps-max",
+  priceOverrides: "server.price-overrides",
+};
+const names: readonly Name[] = ["defaultModel", "dayMoneyMax", "defaultStepsMax", "priceOverrides"];
+const nothing: Values = { defaultModel: null, dayMoneyMax: null, defaultStepsMax: null, priceOverrides: null };
 
 export class Settings {
   readonly #ports: SettingPorts;
-  #defaultModel: string | null;
+  #values: Values;
 
-  private constructor(ports: SettingPorts, defaultModel: string | null) {
+  private constructor(ports: SettingPorts, values: Values) {
     this.#ports = ports;
-    this.#defaultModel = defaultModel;
+    this.#values = values;
+    ports.models.setOverrides(this.priceOverrides);
   }
 
   static async load(ports: SettingPorts): Promise<Settings> {
-    return new Settings(ports, await ports.log.setting(modelKey));
+    const stored = await ports.log.settings();
+    return new Settings(
+      ports,
+      Object.assign({ ...nothing }, ...names.map((name) => readStored(name, stored[keys[name]]))),
+    );
   }
 
   /** What a person chose; null: the best that is there. */
   get defaultModel(): string | null {
-    return this.#defaultModel;
+    return this.#values.defaultModel;
+  }
+  /** US dollars; null: no limit. */
+  get dayMoneyMax(): number | null {
+    return this.#values.dayMoneyMax;
+  }
+  get defaultStepsMax(): number {
+    return this.#values.defaultStepsMax ?? turnLimits.stepsMax;
+  }
+  get priceOverrides(): PriceOverrides {
+    return overridesOf(this.#values.priceOverrides ?? {});
   }
 
   /** The model of a tab that names none. A choice whose credential is gone gives way to what is there. */
   async modelForNewTab(): Promise<string> {
-    const chosen = this.#defaultModel;
+    const chosen = this.defaultModel;
     if (chosen !== null && !isFault(await this.#ports.models.resolve(chosen))) return chosen;
     return (await this.#ports.models.list()).default;
   }
@@ -49,28 +102,64 @@ export class Settings {
         files: join(home, "blobs"),
         token: join(home, "token"),
       },
-      values: { defaultModel: this.#defaultModel },
+      values: { ...this.#values, defaultStepsMax: this.defaultStepsMax, priceOverrides: this.priceOverrides },
     };
   }
 
-  /** All or nothing. */
+  /** Nothing is changed unless all of it is legal. Null puts a setting back to its default. */
   async change(values: Readonly<Record<string, unknown>>): Promise<Fault | null> {
-    for (const name of Object.keys(values)) {
-      if (name !== "defaultModel") {
-        return fault("unknown-setting", `There is no setting "${name.slice(0, 80)}".`, "Nothing was changed.");
-      }
+    const strange = Object.keys(values).find((name) => !Object.hasOwn(keys, name));
+    if (strange !== undefined) {
+      return fault("unknown-setting", `There is no setting "${strange.slice(0, 80)}".`, "Nothing was changed.");
     }
-    return "defaultModel" in values ? this.#setModel(values.defaultModel) : null;
+    const parsed = schema.safeParse(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)));
+    if (!parsed.success) return refused(parsed.error);
+    const model = parsed.data.defaultModel;
+    const resolved = model === undefined ? null : await this.#ports.models.resolve(model);
+    if (isFault(resolved)) return resolved;
+    for (const name of names) {
+      if (!(name in values)) continue;
+      const problem = await this.#keep(name, { [name]: parsed.data[name] ?? null });
+      if (problem !== null) return problem;
+    }
+    return null;
   }
 
-  async #setModel(model: unknown): Promise<Fault | null> {
-    if (model !== null && (typeof model !== "string" || model.length > modelCharsMax)) {
-      return fault("bad-request", "defaultModel: a model's name or null is expected.", "Nothing was changed.");
-    }
-    const resolved = model === null ? null : await this.#ports.models.resolve(model);
-    if (isFault(resolved)) return resolved;
-    const problem = await this.#ports.log.putSetting(modelKey, model);
-    if (problem === null) this.#defaultModel = model;
-    return problem;
+  async #keep(name: Name, value: Partial<Values>): Promise<Fault | null> {
+    const kept = value[name] ?? null;
+    const text = typeof kept === "string" || kept === null ? kept : JSON.stringify(kept);
+    const problem = await this.#ports.log.putSetting(keys[name], text);
+    if (problem !== null) return problem;
+    this.#values = { ...this.#values, ...value };
+    if (name === "priceOverrides") this.#ports.models.setOverrides(this.priceOverrides);
+    return null;
   }
+}
+
+/** What is stored and is not legal (a later Varve wrote it) counts as the default, and stays stored. */
+function readStored(name: Name, text: string | null | undefined): Partial<Values> {
+  if (text === null || text === undefined) return {};
+  const parsed = schema.safeParse({ [name]: name === "defaultModel" ? text : jsonIn(text) });
+  return parsed.success && parsed.data[name] !== undefined ? { [name]: parsed.data[name] } : {};
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not written by this server; it counts as the default.
+    return undefined;
+  }
+}
+
+/** Without the fields that are undefined: what is absent is left to the table. */
+function overridesOf(models: NonNullable<Values["priceOverrides"]>): PriceOverrides {
+  // The text of a JSON value has no undefined fields, and else it is the value.
+  return JSON.parse(JSON.stringify(models)) as PriceOverrides;
+}
+
+function refused(error: z.ZodError): Fault {
+  const issue = error.issues[0];
+  const where = issue?.path.join(".") ?? "settings";
+  return fault("bad-request", `${where}: ${issue?.message ?? "not legal"}.`, "Nothing was changed.");
 }

@@ -69,7 +69,8 @@ export const messageRoutes = (workspace: Workspace): readonly Route[] => [
   jsonRoute({
     method: "POST",
     path: "/tabs/:tab/answers",
-    summary: "Answers a permission question (`verdict`) or a question of the agent (`text`). The first answer wins.",
+    summary:
+      "Answers a permission question (`verdict`), a question of the agent (`text`) or a limit (`choice`). The first answer wins.",
     body: answerBodySchema,
     answers: { status: 200, schema: z.object({ state: z.literal("done") }) },
     run: onTab(async (tab, { body, visitor }) => {

@@ -54,7 +54,7 @@ export const tabRoutes = (workspace: Workspace): readonly Route[] => [
   jsonRoute({
     method: "PATCH",
     path: "/tabs/:tab",
-    summary: "Changes title, directory, model, effort or permissions; `trashed: false` restores it.",
+    summary: "Changes title, directory, model, effort, permissions or options; `trashed: false` restores it.",
     body: tabPatchSchema,
     answers: { status: 200, schema: tabRecordSchema },
     run: onTab(async (tab, { body }) => okOr(await workspace.patch(tab, body))),

@@ -37,6 +37,7 @@ export function answeredRow(
 }
 
 function answeredData(asked: Asked, body: AnswerBody, by: string): Extract<SystemData, { state: "answered" }> | Fault {
+  if (asked.kind === "limit") return limitAnswered(asked, body, by);
   const { askId, callId } = asked;
   if (asked.kind === "ask") {
     if (body.text === undefined || body.text.trim() === "") return fault("bad-request", "The answer is empty.");
@@ -61,4 +62,20 @@ function answeredData(asked: Asked, body: AnswerBody, by: string): Extract<Syste
     ...(verdict === "tab" && { allows: { tool, key } }),
     by,
   };
+}
+
+function limitAnswered(
+  { askId, limit, used }: Extract<Asked, { kind: "limit" }>,
+  { choice, raiseTo }: AnswerBody,
+  by: string,
+): Extract<SystemData, { kind: "limit"; state: "answered" }> | Fault {
+  const answer = { kind: "limit", state: "answered", askId, limit, by } as const;
+  if (choice === undefined) {
+    return fault("bad-request", "A limit wants a choice: go-on, raise or stop.", "The question is still open.");
+  }
+  if (choice !== "raise") return { ...answer, choice };
+  if (raiseTo === undefined || raiseTo <= used) {
+    return fault("bad-request", `raiseTo: the new limit must be above ${used}.`, "The question is still open.");
+  }
+  return { ...answer, choice, raiseTo };
 }

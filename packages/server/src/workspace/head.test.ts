@@ -11,10 +11,17 @@ const id = (text: string) => text as ChunkId;
 async function core(): Promise<TabCore> {
   const [log, clock, ids] = [memoryLog(), createFakeClock(), createFakeIds("t")];
   const tab = { id: "tab" as TabId, title: "", cwd: "/w", model: "m", effort: "default", permissions: "ask" };
-  await log.createTab({ ...tab, parentId: null, logId: "log" as LogId, createdAt: 0 });
+  await log.createTab({ ...tab, parentId: null, logId: "log" as LogId, options: {}, createdAt: 0 });
   const claim = await log.claim(tab.id, 1);
   if (claim === null || isFault(claim)) throw new Error("no claim");
-  return new TabCore(claim, { log, clock, ids, changed: () => undefined, settled: async () => undefined });
+  return new TabCore(claim, {
+    log,
+    clock,
+    ids,
+    sealed: () => undefined,
+    changed: () => undefined,
+    settled: async () => undefined,
+  });
 }
 const message = (name: string, text: string) => ({
   ...{ op: "message-queued" as const, id: id(name), version: 1, position: 1, state: "held" as const },

@@ -12,6 +12,7 @@ import {
   type Fault,
   fault,
   isFault,
+  type LimitName,
   limits,
   type MessageBody,
   type NewRow,
@@ -25,6 +26,7 @@ import {
   type TurnId,
 } from "@varve/protocol";
 import { answeredRow } from "./answer.ts";
+import { compactable, runCompaction } from "./compaction-turn.ts";
 import { positionsWith } from "./queue-position.ts";
 import { holding, queuedOf, type TabCore } from "./tab-core.ts";
 import { titleOf } from "./title.ts";
@@ -38,6 +40,10 @@ export interface ActorPorts {
   readonly context: () => TabContext;
   /** A turn that takes longer is ended with reason `deadline`. Null: none. */
   readonly turnDeadlineMs: number | null;
+  /** A person raised a limit that the tab's turn came to: kept before their answer is. */
+  readonly raise: (limit: LimitName, raiseTo: number) => Promise<Fault | null>;
+  /** The tab came to rest, with its rows as they are now. */
+  readonly rested: () => void;
   /** The loop broke a promise of its own; the tab goes on, the evidence is logged. */
   readonly broke: (error: unknown, turnId: TurnId) => void;
 }
@@ -81,6 +87,46 @@ export class TabActor {
     return this.core.mailbox.run(async () => {
       const problem = this.core.inDoubt ? await this.core.settle() : null;
       return problem ?? act();
+    });
+  }
+
+  /** All rows of the log as they are now, for somebody who looks at them; a tab at rest frees them again. */
+  readRows(): Promise<readonly StoredRow[] | Fault> {
+    return this.act(async () => {
+      const rows = await this.core.load();
+      if (this.#turn === null) this.#soonAtRest();
+      return isFault(rows) ? rows : [...rows];
+    });
+  }
+
+  /** Inside the mailbox: seals rows that are no news for a person who had seen everything before them. */
+  async sealQuietly(rows: readonly NewRow[]): Promise<Fault | null> {
+    const { tail, tab } = this.core;
+    const seen = tab.seen === tail ? { tab: { seen: tail + rows.length } } : {};
+    const outcome = await this.core.commit({ rows, ...seen });
+    if (this.#turn === null) this.#soonAtRest();
+    return outcome.kind === "committed" ? null : outcomeFault(outcome);
+  }
+
+  /** Why nothing of this tab can be changed between turns; null when it can. */
+  between(): Fault | null {
+    if (this.#turn !== null) return fault("tab-running", "A turn is running in this tab.", "Nothing was changed.");
+    if (this.core.tab.trashedAt !== null) return trashed();
+    return this.#closing ? closing() : null;
+  }
+
+  /** A person asks for a compaction: between turns it is a turn of its own, in a turn it comes at the next step boundary. */
+  compact(): Promise<{ readonly state: "started" | "asked" } | Fault> {
+    return this.act(async () => {
+      if (this.#turn !== null) {
+        this.#turn.wishCompaction();
+        return { state: "asked" as const };
+      }
+      const problem = this.between() ?? (await compactable(this));
+      if (problem !== null) return problem;
+      this.#restTimer?.cancel();
+      this.#start(this.core.ports.ids.turn(), runCompaction);
+      return { state: "started" as const };
     });
   }
 
@@ -186,6 +232,8 @@ export class TabActor {
       if (isFault(row)) return row;
       const turn = this.#turn;
       if (turn === null || !turn.waitsFor(body.askId)) return noOpenTurn();
+      const unraised = await this.#raised(row);
+      if (unraised !== null) return unraised;
       const outcome = await this.core.commit({ rows: [row] });
       if (outcome.kind === "failed") this.#tryAgain();
       if (outcome.kind !== "committed") return outcomeFault(outcome);
@@ -194,6 +242,12 @@ export class TabActor {
       turn.answered(sealed, body.askId);
       return null;
     });
+  }
+
+  async #raised({ type, data }: NewRow): Promise<Fault | null> {
+    const answer = type === "system" && data.kind === "limit" && data.state === "answered" ? data : null;
+    if (answer?.choice !== "raise" || answer.raiseTo === undefined) return null;
+    return this.#ports.raise(answer.limit, answer.raiseTo);
   }
 
   /**
@@ -208,7 +262,7 @@ export class TabActor {
       : await this.core.commit({ rows, inbox: hold });
     if (outcome.kind !== "committed") return outcome;
     if (waitingTurn !== null) this.#start(waitingTurn);
-    else this.#soonAtRest();
+    else this.#comeToRest();
     return outcome;
   }
 
@@ -353,7 +407,7 @@ export class TabActor {
     return outcome;
   }
 
-  #start(turnId: TurnId): void {
+  #start(turnId: TurnId, run: typeof runTurn = runTurn): void {
     const turn = new TurnRun({
       core: this.core,
       turnId,
@@ -361,23 +415,28 @@ export class TabActor {
         this.#deadline?.cancel();
         this.#turn = null;
         if (send.length > 0) await this.#sendWaiting(send);
-        if (this.#turn === null) this.#soonAtRest();
+        if (this.#turn === null) this.#comeToRest();
       },
     });
     this.#turn = turn;
     turn.progress(lastStep(this.core.rows.held(), turnId));
     const deadline = this.#ports.turnDeadlineMs;
     if (deadline !== null) this.#deadline = this.core.ports.clock.setTimer(deadline, () => turn.stop("deadline"));
-    turn.finished = runTurn(this.#ports.turnPorts(), turn, turnId).catch((error: unknown) => {
+    turn.finished = run(this.#ports.turnPorts(), turn, turnId).catch((error: unknown) => {
       this.#ports.broke(error, turnId);
     });
+  }
+
+  #comeToRest(): void {
+    this.#soonAtRest();
+    this.#ports.rested();
   }
 
   #soonAtRest(): void {
     this.#restTimer?.cancel();
     this.#restTimer = this.core.ports.clock.setTimer(restMs, () => {
       if (this.#turn !== null) return;
-      this.core.rows.free();
+      this.core.free();
       this.core.feed.rest();
     });
   }

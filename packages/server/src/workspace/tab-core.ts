@@ -31,6 +31,7 @@ import {
   toTravelling,
   unreachable,
 } from "@varve/protocol";
+import { createFolder, type Folder } from "@varve/wire";
 import { BlockJournal } from "./block-journal.ts";
 import { Mailbox } from "./mailbox.ts";
 import { TabFeed } from "./tab-feed.ts";
@@ -40,6 +41,8 @@ export interface CorePorts {
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: IdMaker;
+  /** These rows are durable, and nobody was told of them yet. */
+  readonly sealed: (fence: Fence, rows: readonly StoredRow[]) => void;
   /** Something that the tab list shows has changed. */
   readonly changed: (tabId: TabId) => void;
   /** Inside the mailbox: these rows were written by a commit that had failed as far as anybody knew. */
@@ -95,6 +98,7 @@ export class TabCore {
   #fence: Fence;
   #tab: TabEntry;
   #tail: number;
+  #folder: Folder | null = null;
   /** Set when the right to write is lost for good: every further act answers with it. */
   #gone: Fault | null = null;
   /** The last commit failed, and nobody knows whether it was written. */
@@ -137,6 +141,18 @@ export class TabCore {
     return this.rows.load(this.#fence.logId, this.#tail);
   }
 
+  /** What the fold remembers of the rows; as long as they are held. */
+  folder(): Folder {
+    this.#folder ??= createFolder();
+    return this.#folder;
+  }
+
+  /** Rows, and what was made of them, are read and made anew by whoever needs them next. */
+  free(): void {
+    this.rows.free();
+    this.#folder = null;
+  }
+
   /** The tab's own fields changed (title, model, permissions ...). */
   renewed(tab: TabEntry): void {
     this.#tab = tab;
@@ -150,7 +166,7 @@ export class TabCore {
     this.#fence = { tabId: id, logId, term };
     this.#tab = tab;
     this.#tail = tail;
-    this.rows.free();
+    this.free();
     this.feed.restart(logId, term, this.feed.queue());
     this.ports.changed(id);
   }
@@ -217,6 +233,7 @@ export class TabCore {
   #announceAll(outcome: Extract<CommitOutcome, { kind: "committed" }>, tab: TabChange): void {
     this.#tail = outcome.tail;
     this.rows.sealed(outcome.rows);
+    this.ports.sealed(this.#fence, outcome.rows);
     this.#tab = { ...this.#tab, ...tab, tail: outcome.tail };
     for (const row of outcome.rows) {
       if (this.feed.open.has(row.id)) this.journal.closed(row.id);

@@ -46,6 +46,7 @@ export class TurnRun implements TurnOwner {
   readonly #giveUp = new AbortController();
   #step = 0;
   #endsSoon = false;
+  #compactionWish = false;
   #over = false;
   /** Settles when the loop has returned. Set by whoever started it. */
   finished: Promise<void> = Promise.resolve();
@@ -144,6 +145,16 @@ export class TurnRun implements TurnOwner {
     return box.answer;
   }
 
+  /** A person asks for a compaction while the turn runs: it comes at the next step boundary. */
+  wishCompaction(): void {
+    this.#compactionWish = true;
+  }
+  takeCompactionWish(): boolean {
+    const wished = this.#compactionWish;
+    this.#compactionWish = false;
+    return wished;
+  }
+
   async drainSteers(turnId: TurnId, step: number): Promise<number> {
     let drained = 0;
     if (this.#endsSoon) {
@@ -236,7 +247,7 @@ export class TurnRun implements TurnOwner {
   #waits(): readonly Wait[] {
     if (this.stopping) return [];
     const open = openQuestions(this.rows(), this.turnId).map(waitOf);
-    return open.filter(({ callId }) => this.#calls.get(callId)?.signal.aborted !== true);
+    return open.filter(({ callId }) => callId === "" || this.#calls.get(callId)?.signal.aborted !== true);
   }
 
   /** A row that breaks the first-result rule is left out; the others are sealed all the same. */
@@ -311,7 +322,7 @@ export class TurnRun implements TurnOwner {
 function waitOf(asked: NewRow): Wait {
   const { type, data } = asked;
   assert(type === "system" && "askId" in data && data.state === "asked", "not a question");
-  return { askId: data.askId, kind: data.kind, callId: data.callId };
+  return { askId: data.askId, kind: data.kind, callId: data.kind === "limit" ? "" : data.callId };
 }
 
 export const noOpenTurn = (): Fault =>

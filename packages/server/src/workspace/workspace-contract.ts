@@ -9,6 +9,7 @@ import type {
   Fault,
   Frame,
   HeadBody,
+  LedgerBody,
   LogChunk,
   LogId,
   MessageBody,
@@ -21,7 +22,9 @@ import type {
   TabId,
   TabPatch,
   TabRecord,
+  UsageBody,
 } from "@varve/protocol";
+import type { LedgerPage } from "../ledger/tab-ledger.ts";
 
 /** A fault about a waiting message carries the record as it is now. */
 export interface QueueFault extends Fault {
@@ -90,6 +93,10 @@ export interface Workspace {
       }[]
     | Fault
   >;
+  /** What the tab cost, by model, turn and step. */
+  ledger(tab: TabId, page: LedgerPage): Promise<LedgerBody | Fault>;
+  /** What all tabs cost on each of the last `days` days. */
+  usage(days: number): Promise<UsageBody | Fault>;
   seen(tab: TabId, seq: number): Promise<void>;
   /** SHA-256 over the lines `seq id term JSON.stringify(data)` of the rows lo..hi, data as it travels. */
   digest(tab: TabId, lo: number, hi: number): Promise<string | Fault>;

@@ -2,8 +2,10 @@
 import type {
   ContextOperations,
   Decide,
+  ModelFacts,
   ModelRegistry,
   PermissionRule,
+  Spending,
   TabContext,
   ToolBox,
   TurnLimits,
@@ -11,7 +13,10 @@ import type {
 } from "@varve/agent";
 import type { Log } from "@varve/log";
 import type { Clock, Fault, IdMaker, TabId, TurnId } from "@varve/protocol";
+import type { OffsetAt } from "../ledger/local-day.ts";
 import type { TabCore } from "./tab-core.ts";
+import type { CommonLimits } from "./tab-money.ts";
+import { optionsOf } from "./tab-options.ts";
 import { modeOf } from "./tab-record.ts";
 
 export interface WorkspaceOptions {
@@ -33,6 +38,11 @@ export interface WorkspaceOptions {
   readonly defaultModel: () => Promise<string>;
   /** The absolute path of a directory that a person named, or why it cannot be worked in (`bad-directory`). */
   readonly directory: (path: string) => Promise<string | Fault>;
+  readonly limits: CommonLimits;
+  /** What is known of a model by its name, without asking anybody. */
+  readonly facts: (model: string) => ModelFacts;
+  /** The place whose days count. Default: where this process runs. */
+  readonly offsetAt?: OffsetAt;
   readonly turnDeadlineMs?: number;
   readonly turnLimits?: Partial<TurnLimits>;
   /** Requests that break the wire's rules end the turn (tests) or are sent with a notice. */
@@ -41,8 +51,11 @@ export interface WorkspaceOptions {
   readonly broke: (error: unknown, tab: TabId, turn: TurnId) => void;
 }
 
+/** When a tab compacts by itself that says nothing about it. */
+const autoCompactDefault = { on: true, share: 0.8 };
+
 /** What a turn of this tab needs, as its fields are now. */
-export function turnPorts(options: WorkspaceOptions, core: TabCore): TurnPorts {
+export function turnPorts(options: WorkspaceOptions, core: TabCore, spending: () => Spending): TurnPorts {
   const { clock, ids, tools, models, decide, random, turnLimits, strict, log } = options;
   return {
     clock,
@@ -58,6 +71,9 @@ export function turnPorts(options: WorkspaceOptions, core: TabCore): TurnPorts {
       home: options.home,
       hiddenEnv: models.secretEnv,
     },
+    folder: core.folder(),
+    spending,
+    autoCompact: () => optionsOf(core.tab.options).autoCompact ?? autoCompactDefault,
     permission: () => ({ mode: modeOf(core.tab.permissions), rules: options.rules(core.tab.cwd) }),
     ...(turnLimits !== undefined && { limits: turnLimits }),
     ...(strict !== undefined && { strict }),
@@ -67,5 +83,6 @@ export function turnPorts(options: WorkspaceOptions, core: TabCore): TurnPorts {
 export function tabContext(options: WorkspaceOptions, core: TabCore): TabContext {
   const { clock, ids, tools, home } = options;
   const { cwd, model, effort } = core.tab;
-  return { operations: options.context, clock, ids, tools, home, cwd, model, effort };
+  const { cacheTtl } = optionsOf(core.tab.options);
+  return { operations: options.context, clock, ids, tools, home, cwd, model, effort, cacheTtl };
 }

@@ -2,18 +2,17 @@
  * All tabs of this server. A tab gets its owner (`TabActor`) when somebody first needs it, or at the start when it has an
  * unfinished turn; from then on every change of it goes through that owner.
  */
-import { createHash } from "node:crypto";
 import { recover } from "@varve/agent";
 import { FaultError, type TabChange, type TabEntry } from "@varve/log";
 import {
   type Accepted,
   type AnswerBody,
   type ChunkId,
-  digestLine,
   type Fault,
   fault,
   type HeadBody,
   isFault,
+  type LedgerBody,
   type LogChunk,
   type LogId,
   limits,
@@ -25,17 +24,24 @@ import {
   type StopBody,
   type SubCommand,
   type TabId,
+  type TabOptionsPatch,
   type TabPatch,
   type TabRecord,
-  toTravelling,
-  toTravellingWhole,
+  type UsageBody,
 } from "@varve/protocol";
+import { TabContexts } from "../context/tab-contexts.ts";
+import { Ledger } from "../ledger/ledger.ts";
+import type { LedgerPage } from "../ledger/tab-ledger.ts";
 import { headBody } from "./head.ts";
 import { showLastEnd } from "./last-end.ts";
+import { Mailbox } from "./mailbox.ts";
 import { closeCut, pointInside, resendInside, targetAt } from "./pointer.ts";
 import { subscribe } from "./subscribe.ts";
 import { outcomeFault, TabActor } from "./tab-actor.ts";
 import { TabCore } from "./tab-core.ts";
+import { TabMoney } from "./tab-money.ts";
+import { optionsOf, patchedOptions } from "./tab-options.ts";
+import { digestOf, pageOf, rowOf } from "./tab-reads.ts";
 import { tabRecord } from "./tab-record.ts";
 import type { TabSubscription } from "./tab-subscription.ts";
 import type { FrameSink, PageRequest, QueueFault, Subscription, Workspace } from "./workspace-contract.ts";
@@ -53,24 +59,40 @@ const unreadable = (error: unknown): Fault =>
     ? error.fault
     : fault("internal", error instanceof Error ? error.message : String(error), "The tab is left as it was found.");
 
+const faultIn = (outcome: unknown): Fault | null => (isFault(outcome) ? outcome : null);
+
+/** Reads of the log that leave no room for a fault in their answer reject with it: here it becomes a value again. */
+async function readable<T>(read: () => Promise<T>): Promise<T | Fault> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof FaultError) return error.fault;
+    throw error;
+  }
+}
+
 /** Reads the tabs and what recovery must look at; `recoverAll` does the work. */
 export async function createWorkspace(options: WorkspaceOptions): Promise<LiveWorkspace> {
   const { log } = options;
   const [entries, unfinished, waiting] = await Promise.all([log.tabs(), log.unfinished(), log.tabsWithWaiting()]);
+  const ledger = await Ledger.load(options, entries);
   return new LiveWorkspace(options, {
     entries,
+    ledger,
     unfinished: new Set([...unfinished, ...log.journal.tabsWithBlocks()]),
     waiting,
   });
 }
 
 interface Found {
+  readonly ledger: Ledger;
   readonly entries: readonly TabEntry[];
   readonly unfinished: Set<TabId>;
   readonly waiting: readonly TabId[];
 }
 
 export class LiveWorkspace implements Workspace {
+  readonly contexts: TabContexts;
   readonly #options: WorkspaceOptions;
   readonly #entries = new Map<TabId, TabEntry>();
   readonly #actors = new Map<TabId, TabActor>();
@@ -79,6 +101,10 @@ export class LiveWorkspace implements Workspace {
   /** Tabs whose messages waited at the start. */
   readonly #waiting: readonly TabId[];
   readonly #feed: WorkspaceFeed;
+  readonly #ledger: Ledger;
+  readonly #money: TabMoney;
+  /** One change of a tab's fields at a time: a change of its options is made on what the one before has left. */
+  readonly #changes = new Mailbox();
   readonly #subscriptions = new Set<TabSubscription>();
   #closing = false;
   #recovered = 0;
@@ -89,6 +115,18 @@ export class LiveWorkspace implements Workspace {
     this.#unfinished = found.unfinished;
     this.#waiting = found.waiting;
     for (const entry of found.entries) this.#entries.set(entry.id, entry);
+    this.#ledger = found.ledger;
+    this.#money = new TabMoney({
+      ledger: found.ledger,
+      limits: options.limits,
+      tabs: () => this.#tabs(),
+      setOptions: async (tab, patch) => faultIn(await this.#change(tab, {}, patch)),
+    });
+    this.contexts = new TabContexts({
+      options,
+      spending: (tab) => this.#money.spending(tab),
+      open: (tab, act) => this.#with(tab, act),
+    });
     this.#feed = new WorkspaceFeed({
       clock: options.clock,
       boot: options.boot,
@@ -103,11 +141,17 @@ export class LiveWorkspace implements Workspace {
    */
   async recoverAll(): Promise<readonly { readonly tab: TabId; readonly fault: Fault }[]> {
     const failed: { tab: TabId; fault: Fault }[] = [];
-    for (const tab of new Set([...this.#unfinished, ...this.#waiting])) {
+    for (const tab of new Set([...this.#unfinished, ...this.#waiting, ...this.#warm()])) {
       const actor = await this.#actor(tab).catch((error: unknown) => unreadable(error));
       if (isFault(actor)) failed.push({ tab, fault: actor });
     }
     return failed;
+  }
+
+  /** Tabs whose cache entry a person wants kept alive: their owner knows when it is due. */
+  #warm(): readonly TabId[] {
+    const isWarm = ({ options, trashedAt }: TabEntry) => trashedAt === null && optionsOf(options).keepWarm?.on === true;
+    return [...this.#entries.values()].filter(isWarm).map(({ id }) => id);
   }
 
   list(): readonly TabRecord[] {
@@ -135,6 +179,7 @@ export class LiveWorkspace implements Workspace {
       parentId: null,
       logId: ids.log(),
       createdAt: clock.now(),
+      options: patchedOptions({}, body.options ?? {}),
     });
     return isFault(entry) ? entry : this.#added(entry);
   }
@@ -143,7 +188,7 @@ export class LiveWorkspace implements Workspace {
     if (!this.#entries.has(tab)) return unknownTab();
     const change = await this.#changeOf(patch);
     if (isFault(change)) return change;
-    const changed = await this.#change(tab, change);
+    const changed = await this.#change(tab, change, patch.options);
     if (patch.trashed === true) await this.#rest(tab);
     return isFault(changed) ? changed : this.get(tab);
   }
@@ -165,33 +210,18 @@ export class LiveWorkspace implements Workspace {
     await this.#options.tools.closePlace(tab);
     this.#entries.delete(tab);
     this.#actors.delete(tab);
+    this.contexts.left(tab);
+    this.#ledger.purged(tab);
     this.#feed.purged(tab);
     return null;
   }
 
   async page(tab: TabId, request: PageRequest): Promise<Page | Fault> {
-    return this.#with(tab, async ({ core }) => {
-      const limit = Math.min(request.limit ?? limits.pageRowsDefault, limits.pageRowsMax);
-      const { logId, term } = core.fence;
-      const page = await this.#options.log.page({
-        logId,
-        limit,
-        bytesMax: limits.pageBytesMax,
-        ...(request.before !== undefined && { before: request.before }),
-        ...(request.after !== undefined && { after: request.after }),
-      });
-      if (isFault(page)) return page;
-      const chunks = page.rows.map((row) => toTravelling(row, tab));
-      return { chunks, total: page.tail, tail: page.tail, logId, term };
-    });
+    return this.#with(tab, ({ core }) => pageOf(this.#options.log, core, request));
   }
 
   async row(tab: TabId, seq: number): Promise<LogChunk | Fault> {
-    return this.#with(tab, async ({ core }) => {
-      const row = await this.#options.log.row(core.fence.logId, seq);
-      if (row === null) return fault("unknown-row", `This tab has no row ${seq}.`, `Its last row is ${core.tail}.`);
-      return toTravellingWhole(row, tab);
-    });
+    return this.#with(tab, ({ core }) => rowOf(this.#options.log, core, seq));
   }
 
   async head(tab: TabId): Promise<HeadBody | Fault> {
@@ -199,18 +229,7 @@ export class LiveWorkspace implements Workspace {
   }
 
   async digest(tab: TabId, lo: number, hi: number): Promise<string | Fault> {
-    return this.#with(tab, async ({ core }) => {
-      const hash = createHash("sha256");
-      for (let after = lo - 1; after < hi; ) {
-        const limit = Math.min(limits.pageRowsMax, hi - after);
-        const page = await this.#options.log.page({ logId: core.fence.logId, after, limit });
-        if (isFault(page)) return page;
-        if (page.rows.length === 0) break;
-        for (const row of page.rows) hash.update(digestLine(toTravelling(row, tab)));
-        after += page.rows.length;
-      }
-      return hash.digest("hex");
-    });
+    return this.#with(tab, ({ core }) => digestOf(this.#options.log, core, { lo, hi }));
   }
 
   async send(tab: TabId, message: MessageBody, by: string): ReturnType<Workspace["send"]> {
@@ -245,7 +264,7 @@ export class LiveWorkspace implements Workspace {
       if (seq < 1 || seq > core.tail) {
         return fault("unknown-row", `This tab has no row ${seq}.`, `Fork at a row from 1 to ${core.tail}.`);
       }
-      const { title, cwd, model, effort, permissions } = core.tab;
+      const { title, cwd, model, effort, permissions, options } = core.tab;
       const { ids, clock, log } = this.#options;
       const logId = ids.log();
       const entry = await log.createTab(
@@ -259,6 +278,8 @@ export class LiveWorkspace implements Workspace {
           parentId: null,
           logId,
           createdAt: clock.now(),
+          // What costs money by itself is wished for one tab.
+          options: patchedOptions(options, { keepWarm: null }),
         },
         targetAt(logId, { id: core.fence.logId, seq }),
       );
@@ -295,6 +316,17 @@ export class LiveWorkspace implements Workspace {
 
   async logs(tab: TabId): ReturnType<Workspace["logs"]> {
     return this.#entries.has(tab) ? this.#options.log.logsOf(tab) : unknownTab();
+  }
+
+  async ledger(tab: TabId, page: LedgerPage): Promise<LedgerBody | Fault> {
+    return readable(async () => {
+      const entry = this.#tabs().get(tab);
+      return entry === undefined ? unknownTab() : this.#money.ledgerOf(entry, page);
+    });
+  }
+
+  async usage(days: number): Promise<UsageBody | Fault> {
+    return readable(() => this.#money.usage(days));
   }
 
   async seen(tab: TabId, seq: number): Promise<void> {
@@ -335,6 +367,7 @@ export class LiveWorkspace implements Workspace {
 
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
+    this.contexts.close();
     await Promise.all(this.#opening.values());
     await Promise.all([...this.#actors.values()].map((actor) => actor.close(graceMs)));
     for (const subscription of this.#subscriptions) subscription.close();
@@ -344,13 +377,21 @@ export class LiveWorkspace implements Workspace {
   #record(tab: TabId): TabRecord | undefined {
     const core = this.#actors.get(tab)?.core;
     const entry = core?.tab ?? this.#entries.get(tab);
-    return entry === undefined ? undefined : tabRecord(entry, core);
+    return entry === undefined ? undefined : tabRecord(entry, core, this.#ledger);
+  }
+
+  /** All tabs as they are now. */
+  #tabs(): ReadonlyMap<TabId, TabEntry> {
+    const now = [...this.#entries].map(([id, entry]) => {
+      return [id, this.#actors.get(id)?.core.tab ?? entry] as const;
+    });
+    return new Map(now);
   }
 
   #added(entry: TabEntry): TabRecord {
     this.#entries.set(entry.id, entry);
     this.#feed.changed(entry.id);
-    return tabRecord(entry, undefined);
+    return tabRecord(entry, undefined, this.#ledger);
   }
 
   async #changeOf(patch: TabPatch): Promise<TabChange | Fault> {
@@ -370,13 +411,19 @@ export class LiveWorkspace implements Workspace {
     };
   }
 
-  async #change(tab: TabId, change: TabChange): Promise<TabRecord | Fault> {
-    const entry = await this.#options.log.changeTab(tab, change);
-    if (isFault(entry)) return entry;
-    this.#entries.set(tab, entry);
-    this.#actors.get(tab)?.core.renewed(entry);
-    this.#feed.changed(tab);
-    return this.get(tab);
+  #change(tab: TabId, change: TabChange, options?: TabOptionsPatch): Promise<TabRecord | Fault> {
+    return this.#changes.run(async () => {
+      const stored = this.#entries.get(tab)?.options ?? {};
+      const whole = options === undefined ? change : { ...change, options: patchedOptions(stored, options) };
+      const entry = await this.#options.log.changeTab(tab, whole);
+      if (isFault(entry)) return entry;
+      this.#entries.set(tab, entry);
+      const actor = this.#actors.get(tab);
+      actor?.core.renewed(entry);
+      if (actor !== undefined) this.contexts.rested(actor);
+      this.#feed.changed(tab);
+      return this.get(tab);
+    });
   }
 
   /** A tab in the trash comes to rest. It is marked as trashed before, so that nothing begins behind the stop. */
@@ -385,15 +432,11 @@ export class LiveWorkspace implements Workspace {
     if (actor !== undefined && !isFault(actor)) await actor.rest();
   }
 
-  /** Reads of the log that leave no room for a fault in their answer reject with it: here it becomes a value again. */
   async #with<T>(tab: TabId, act: (actor: TabActor) => Promise<T> | T): Promise<T | Fault> {
-    try {
+    return readable(async () => {
       const actor = await this.#actor(tab);
-      return isFault(actor) ? actor : await act(actor);
-    } catch (error) {
-      if (error instanceof FaultError) return error.fault;
-      throw error;
-    }
+      return isFault(actor) ? actor : act(actor);
+    });
   }
 
   async #actor(tab: TabId): Promise<TabActor | Fault> {
@@ -416,13 +459,16 @@ export class LiveWorkspace implements Workspace {
       clock,
       ids,
       changed: (id) => this.#feed.changed(id),
+      sealed: (fence, rows) => this.#ledger.sealed(fence, rows),
       settled: (rows) => actor.settled(rows),
     });
     const actor: TabActor = new TabActor({
       core,
-      turnPorts: () => turnPorts(this.#options, core),
+      turnPorts: () => turnPorts(this.#options, core, () => this.#money.spending(tab)),
+      raise: (limit, raiseTo) => this.#money.raise(tab, limit, raiseTo),
       context: () => tabContext(this.#options, core),
       turnDeadlineMs: this.#options.turnDeadlineMs ?? null,
+      rested: () => this.contexts.rested(actor),
       broke: (error, turn) => {
         this.#broken++;
         this.#options.broke(error, tab, turn);

@@ -23,6 +23,7 @@ import {
   type FakeProvider,
   type ScriptItem,
 } from "@varve/sim";
+import { factsByName } from "../../model-facts.ts";
 import { createWorkspace, type LiveWorkspace, type WorkspaceOptions } from "../workspace.ts";
 
 /** Turns of the event loop that `until` gives a condition; the clock moves on with each. */
@@ -40,6 +41,8 @@ export interface Rig extends AsyncDisposable {
   readonly works: Map<string, { readonly run: ToolRun; readonly end: (text: string) => void }>;
   /** While it is not null, a call of `work` or `ask` does not get past its preparation. */
   readonly preparing: { until: Promise<void> | null };
+  /** Limits of the whole server, kept as settings are. */
+  readonly limits: { dayMoneyMax: number | null; stepsMax: number };
   /** Another server on the same log, as after a crash of this one. */
   restarted(options?: { readonly log?: Log }): Promise<Rig>;
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>;
@@ -55,6 +58,7 @@ export interface RigOptions {
 }
 
 interface Shared {
+  readonly limits: Rig["limits"];
   readonly clock: FakeClock;
   readonly provider: FakeProvider;
   readonly log: Log;
@@ -70,6 +74,7 @@ export async function makeRig(options: RigOptions = {}): Promise<Rig> {
     log: options.log ?? memoryLog(),
     boots: { count: 0 },
     preparing: { until: null },
+    limits: { dayMoneyMax: null, stepsMax: 200 },
   };
   const rig = await startOn(shared, options);
   const made = await rig.workspace.create({
@@ -103,6 +108,7 @@ async function startOn(shared: Shared, options: RigOptions): Promise<Rig> {
     workspace,
     works,
     preparing: shared.preparing,
+    limits: shared.limits,
     // Without a tab the rig is only ever used by `makeRig`, which makes one.
     tab: tab ?? ("none" as TabId),
     until,
@@ -129,13 +135,25 @@ async function startOn(shared: Shared, options: RigOptions): Promise<Rig> {
 function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works"]): WorkspaceOptions {
   const { clock, provider, log, boots } = shared;
   boots.count++;
+  const { limits } = shared;
   const env = { ANTHROPIC_API_KEY: "test-key-0123456789", ANTHROPIC_BASE_URL: provider.url };
+  const models = createModelRegistry({ env, clock, fetch: globalThis.fetch, demoDelayMs: 0 });
   return {
     log,
     clock,
+    limits: {
+      dayMoneyMax: () => limits.dayMoneyMax,
+      stepsMax: () => limits.stepsMax,
+      setDayMoneyMax: async (max) => {
+        limits.dayMoneyMax = max;
+        return null;
+      },
+    },
+    facts: factsByName(models, () => ({})),
+    offsetAt: () => 0,
     ids: createFakeIds(`b${boots.count}`),
     random: () => 0.5,
-    models: createModelRegistry({ env, clock, fetch: globalThis.fetch, demoDelayMs: 0 }),
+    models,
     tools: workTools(works, shared.preparing),
     context: {
       readText: async () => null,
