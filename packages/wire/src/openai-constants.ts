@@ -55,6 +55,8 @@ const models: JsonObject[string] = [
 /** Nothing is kept at the vendor: what is needed again comes back encrypted and goes out with each request. */
 export const openaiConstants: JsonObject = {
   toolChoice: "auto",
+  /** Said outright: by default the vendor would make every optional parameter of a tool a required one. */
+  strictTools: false,
   options: { store: false },
   models,
   families: {

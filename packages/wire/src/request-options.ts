@@ -24,10 +24,9 @@ export function requestOptions(prefix: PrefixData, target: WireTarget, effort: E
     ...(prefix.tools.length > 0 && objectOf(family.toolOptions)),
     ...effortOptions(family, effort),
   });
-  const eager = constants.eagerInputStreaming === true;
   const limit = family.maxOutputTokens;
   return {
-    ...(prefix.tools.length > 0 && { tools: prefix.tools.map((tool) => functionTool(tool, eager)) }),
+    ...(prefix.tools.length > 0 && { tools: prefix.tools.map((tool) => functionTool(tool, constants)) }),
     ...(prefix.tools.length > 0 && { toolChoice: { type: "auto" } }),
     ...(typeof limit === "number" && { maxOutputTokens: limit }),
     providerOptions: { [target.profile.optionsKey]: own },
@@ -83,10 +82,16 @@ const listOf = (value: Json | undefined): readonly Json[] => (value !== undefine
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 /** In the order of the prefix, as an array: an object would move names that look like integers to the front. */
-function functionTool(tool: ToolDefinition, eager: boolean): LanguageModelV3FunctionTool {
+function functionTool(tool: ToolDefinition, constants: JsonObject): LanguageModelV3FunctionTool {
   const { name, description } = tool;
   // A tool's schema is checked JSON Schema of our own making; the provider's type is only narrower in its spelling.
   const inputSchema = tool.inputSchema as LanguageModelV3FunctionTool["inputSchema"];
-  const plain = { type: "function", name, description, inputSchema } as const;
-  return eager ? { ...plain, providerOptions: { anthropic: { eagerInputStreaming: true } } } : plain;
+  return {
+    type: "function",
+    name,
+    description,
+    inputSchema,
+    ...(constants.strictTools === false && { strict: false }),
+    ...(constants.eagerInputStreaming === true && { providerOptions: { anthropic: { eagerInputStreaming: true } } }),
+  };
 }
