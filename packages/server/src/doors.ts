@@ -12,6 +12,7 @@ import type { Credentials } from "./credentials.ts";
 import type { Directories } from "./directories.ts";
 import type { LogLine } from "./log-line.ts";
 import { accessRoutes } from "./routes/access.ts";
+import { contextRoutes } from "./routes/context.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -79,6 +80,7 @@ export function openDoors(ports: DoorsPorts): Doors {
     ...tabRoutes(workspace),
     ...messageRoutes(workspace),
     ...rowRoutes(workspace, sse),
+    ...contextRoutes(workspace.contexts),
     ...usageRoutes(workspace),
     ...modelRoutes(ports),
     ...placeRoutes(ports),

@@ -4,6 +4,7 @@ import {
   freshPrefix,
   type ResolvedModel,
   rebuildRows,
+  type Spending,
   type TabContext,
   type TurnPorts,
   tellRows,
@@ -24,47 +25,91 @@ import {
 } from "@varve/protocol";
 import type { WireTarget } from "@varve/wire";
 import { blobsFor } from "../workspace/blobs-for.ts";
-import type { KeepWarm } from "../workspace/keep-warm.ts";
+import { KeepWarm } from "../workspace/keep-warm.ts";
 import { outcomeFault, type TabActor } from "../workspace/tab-actor.ts";
 import { optionsOf } from "../workspace/tab-options.ts";
 import { effortOf } from "../workspace/tab-record.ts";
+import { tabContext, turnPorts, type WorkspaceOptions } from "../workspace/workspace-options.ts";
 import { contextBody } from "./context-body.ts";
+import type { ContextActs, PreviewAsked } from "./context-contract.ts";
 import { forecast, type Ground, previewOf } from "./forecast.ts";
 import { readLog } from "./log-reading.ts";
 import { effortAt, sentAt, sentRequest } from "./sent-request.ts";
 import { wayOf } from "./way.ts";
 
-export interface OpenTab {
+export interface TabContextsPorts {
+  readonly options: WorkspaceOptions;
+  readonly spending: (tab: TabId) => Spending;
+  /** Runs an act on the owner of a tab, which is opened for it where it is not. */
+  readonly open: <T>(tab: TabId, act: (actor: TabActor) => Promise<T | Fault>) => Promise<T | Fault>;
+}
+
+interface OpenTab {
   readonly actor: TabActor;
   readonly warm: KeepWarm;
   readonly context: () => TabContext;
   readonly turnPorts: () => TurnPorts;
 }
 
-export interface TabContextsPorts {
-  readonly open: <T>(tab: TabId, act: (open: OpenTab) => Promise<T | Fault>) => Promise<T | Fault>;
-}
-
-export interface PreviewAsked {
-  readonly model?: string;
-  readonly effort?: Effort;
-  readonly cacheTtl?: CacheTtl;
-}
-
-export class TabContexts {
+export class TabContexts implements ContextActs {
   readonly #ports: TabContextsPorts;
+  readonly #warm = new Map<TabId, KeepWarm>();
 
   constructor(ports: TabContextsPorts) {
     this.#ports = ports;
   }
 
-  look(tab: TabId): Promise<ContextBody | Fault> {
-    return this.#ports.open(tab, (open) => this.#look(open));
+  /** The tab came to rest, or its fields changed. */
+  rested(actor: TabActor): void {
+    if (actor.isRunning) return;
+    this.#warmOf(actor).arm();
   }
 
-  /** Between turns: what changed is told in notes, or another prefix is put in force. Nothing to do is no fault. */
+  /** Its owner is gone. */
+  left(tab: TabId): void {
+    this.#warm.get(tab)?.close();
+    this.#warm.delete(tab);
+  }
+
+  close(): void {
+    for (const warm of this.#warm.values()) warm.close();
+  }
+
+  #open<T>(tab: TabId, act: (open: OpenTab) => Promise<T | Fault>): Promise<T | Fault> {
+    const { options, spending, open } = this.#ports;
+    return open(tab, (actor) =>
+      act({
+        actor,
+        warm: this.#warmOf(actor),
+        context: () => tabContext(options, actor.core),
+        turnPorts: () => turnPorts(options, actor.core, () => spending(tab)),
+      }),
+    );
+  }
+
+  #warmOf(actor: TabActor): KeepWarm {
+    const { options, spending } = this.#ports;
+    const tab = actor.core.tabId;
+    const known = this.#warm.get(tab);
+    if (known !== undefined) return known;
+    const warm = new KeepWarm({
+      actor,
+      clock: options.clock,
+      ids: options.ids,
+      resolve: (model) => options.models.resolve(model),
+      spending: () => spending(tab),
+      broke: (error) => options.broke(error, tab, noTurn),
+    });
+    this.#warm.set(tab, warm);
+    return warm;
+  }
+
+  look(tab: TabId): Promise<ContextBody | Fault> {
+    return this.#open(tab, (open) => this.#look(open));
+  }
+
   apply(tab: TabId, how: "tell" | "rebuild"): Promise<ContextBody | Fault> {
-    return this.#ports.open(tab, async (open) => {
+    return this.#open(tab, async (open) => {
       const { actor } = open;
       const problem = await this.#between(open, async (rows) => {
         const context = open.context();
@@ -80,7 +125,7 @@ export class TabContexts {
   }
 
   preview(tab: TabId, asked: PreviewAsked): Promise<PreviewBody | Fault> {
-    return this.#ports.open(tab, async (open) => {
+    return this.#open(tab, async (open) => {
       const { tab: entry } = open.actor.core;
       const chosen = { effort: asked.effort ?? effortOf(entry.effort), ttl: asked.cacheTtl ?? ttlOf(open) };
       const model = await open.turnPorts().models.resolve(asked.model ?? entry.model);
@@ -99,13 +144,12 @@ export class TabContexts {
     });
   }
 
-  /** Idle: it begins at once, as a turn of its own. In a turn: at its next step boundary. */
   compact(tab: TabId): Promise<{ readonly state: "started" | "asked" } | Fault> {
-    return this.#ports.open(tab, ({ actor }) => actor.compact());
+    return this.#open(tab, ({ actor }) => actor.compact());
   }
 
   undoCompaction(tab: TabId, seq: number): Promise<ContextBody | Fault> {
-    return this.#ports.open(tab, async (open) => {
+    return this.#open(tab, async (open) => {
       const { ids, clock } = open.actor.core.ports;
       const problem = await this.#between(open, async (rows) => {
         if (readLog(rows).compaction?.seq !== seq) {
@@ -122,7 +166,7 @@ export class TabContexts {
   }
 
   sentRequest(tab: TabId, seq: number, from: number | null): Promise<SentRequestBody | Fault> {
-    return this.#ports.open(tab, async (open) => {
+    return this.#open(tab, async (open) => {
       const rows = await open.actor.readRows();
       if (isFault(rows)) return rows;
       const reading = readLog(rows);

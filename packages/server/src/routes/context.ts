@@ -10,10 +10,10 @@ import {
   undoCompactionBodySchema,
 } from "@varve/protocol/schema";
 import { z } from "zod";
-import type { PreviewAsked, TabContexts } from "../context/tab-contexts.ts";
+import type { ContextActs, PreviewAsked } from "../context/context-contract.ts";
 import { jsonRoute, okOr, onTab, type Route, route } from "./route.ts";
 
-export const contextRoutes = (contexts: TabContexts): readonly Route[] => [
+export const contextRoutes = (contexts: ContextActs): readonly Route[] => [
   route({
     method: "GET",
     path: "/tabs/:tab/context",

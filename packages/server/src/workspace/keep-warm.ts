@@ -5,6 +5,7 @@
  * fold that does not give the very bytes that were sent is not sent. When it is due the rows alone say, so a restart goes on.
  */
 import { bookUsage, type ModelFailure, type ResolvedModel, type Spending, usageData } from "@varve/agent";
+import type { TabEntry } from "@varve/log";
 import {
   type Clock,
   type ContextBody,
@@ -16,6 +17,7 @@ import {
   noTurn,
   type StoredRow,
   type SystemData,
+  type TabId,
   type Timer,
 } from "@varve/protocol";
 import { foldAt, requestOptions, type WireRequest } from "@varve/wire";
@@ -221,3 +223,9 @@ function takesNoOutput({ providerOptions }: ReturnType<typeof requestOptions>): 
     return type !== "enabled";
   });
 }
+
+/** Tabs that want an owner right at the start, for it alone knows when a refresh is due. */
+export const keptWarm = (entries: ReadonlyMap<TabId, TabEntry>): readonly TabId[] =>
+  [...entries.values()].flatMap(({ id, options, trashedAt }) =>
+    trashedAt === null && optionsOf(options).keepWarm?.on === true ? [id] : [],
+  );

@@ -24,6 +24,7 @@ import type {
   TabRecord,
   UsageBody,
 } from "@varve/protocol";
+import type { ContextActs } from "../context/context-contract.ts";
 import type { LedgerPage } from "../ledger/tab-ledger.ts";
 
 /** A fault about a waiting message carries the record as it is now. */
@@ -56,6 +57,7 @@ export interface PageRequest {
 }
 
 export interface Workspace {
+  readonly contexts: ContextActs;
   list(): readonly TabRecord[];
   create(body: NewTabBody): Promise<TabRecord | Fault>;
   get(tab: TabId): TabRecord | Fault;

@@ -33,6 +33,7 @@ import { TabContexts } from "../context/tab-contexts.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { LedgerPage } from "../ledger/tab-ledger.ts";
 import { headBody } from "./head.ts";
+import { keptWarm } from "./keep-warm.ts";
 import { showLastEnd } from "./last-end.ts";
 import { Mailbox } from "./mailbox.ts";
 import { closeCut, pointInside, resendInside, targetAt } from "./pointer.ts";
@@ -40,7 +41,7 @@ import { subscribe } from "./subscribe.ts";
 import { outcomeFault, TabActor } from "./tab-actor.ts";
 import { TabCore } from "./tab-core.ts";
 import { TabMoney } from "./tab-money.ts";
-import { optionsOf, patchedOptions } from "./tab-options.ts";
+import { patchedOptions } from "./tab-options.ts";
 import { digestOf, pageOf, rowOf } from "./tab-reads.ts";
 import { tabRecord } from "./tab-record.ts";
 import type { TabSubscription } from "./tab-subscription.ts";
@@ -141,17 +142,11 @@ export class LiveWorkspace implements Workspace {
    */
   async recoverAll(): Promise<readonly { readonly tab: TabId; readonly fault: Fault }[]> {
     const failed: { tab: TabId; fault: Fault }[] = [];
-    for (const tab of new Set([...this.#unfinished, ...this.#waiting, ...this.#warm()])) {
+    for (const tab of new Set([...this.#unfinished, ...this.#waiting, ...keptWarm(this.#entries)])) {
       const actor = await this.#actor(tab).catch((error: unknown) => unreadable(error));
       if (isFault(actor)) failed.push({ tab, fault: actor });
     }
     return failed;
-  }
-
-  /** Tabs whose cache entry a person wants kept alive: their owner knows when it is due. */
-  #warm(): readonly TabId[] {
-    const isWarm = ({ options, trashedAt }: TabEntry) => trashedAt === null && optionsOf(options).keepWarm?.on === true;
-    return [...this.#entries.values()].filter(isWarm).map(({ id }) => id);
   }
 
   list(): readonly TabRecord[] {
