@@ -2,12 +2,19 @@
 import { isFault, type StoredRow } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
 import { chunksToModelMessages } from "./fold.ts";
-import type { WireTarget } from "./profile.ts";
+import { type WireTarget, wireTarget } from "./profile.ts";
+import { openaiChat } from "./profiles/openai-chat.ts";
+import { adapter } from "./testing/adapters.ts";
+import { requestFor } from "./testing/capture.ts";
 import { folded, toAnthropic, toCompatible, toDeepseek, toMistral } from "./testing/folded.ts";
 import { C, E, K, KN, KR, logOf, N, P, R, RE, scopeB, T, TP, U, V, X } from "./testing/rows.ts";
+import { thinkingRow } from "./testing/scoped-rows.ts";
+import { send } from "./testing/send.ts";
 import { show, showAll } from "./testing/show.ts";
 import { plainCallId } from "./wire-ids.ts";
 
+const responses = adapter("openai", "gpt-5.6-sol");
+const toResponses = responses.target;
 const t2 = { turn: "t2" };
 const t3 = { turn: "t3" };
 const s1 = { step: 1 };
@@ -197,10 +204,15 @@ const plain: readonly Vector[] = [
     out: `U["a"] A["t" call(c1,'{ "k":1 }')] T[res(c1,"ok")]`,
     to: toCompatible,
   }),
+  vector(43, "WIRE-8", "thinking that nobody encrypted, at OpenAI Responses", {
+    rows: logOf(P(), U("a"), KN("th", { scope: toResponses.modelScope }), T("t"), C("c1", '{ "k":1 }'), R("c1")),
+    out: `U["a"] A["t" call(c1,'{ "k":1 }')] T[res(c1,"ok")]`,
+    to: toResponses,
+  }),
   vector(45, "WIRE-13", "an error result on Chat", {
     rows: logOf(P(), U("a"), C("c1"), RE("c1", "boom")),
-    out: `U["a"] A[call(c1,{})] T[error(c1,"boom")]`,
-    to: { ...toCompatible, profile: { ...toCompatible.profile, callInput: "object" } },
+    out: `U["a"] A[call(c1,'{}')] T[error(c1,"boom")]`,
+    to: wireTarget(openaiChat, "gpt-5.4"),
   }),
 ];
 
@@ -233,5 +245,14 @@ describe("vectors", () => {
     );
   });
 
-  test.skip("[WIRE-8] vectors 43 and 44 target OpenAI Responses, whose profile comes with a later release", () => {});
+  test("[WIRE-8] vector 44: encrypted thinking stands as a reasoning item in front of the text", async () => {
+    const place = { turn: "t1", step: 0 };
+    const thinking = thinkingRow("signed", { scope: toResponses.modelScope, token: "a", text: "th", place });
+    const rows = logOf(P(), U("a"), thinking, T("t"), U("b", t2));
+    const { text } = await send(requestFor(rows, { target: toResponses }), responses.model);
+    expect(JSON.parse(text).input.slice(2, 4)).toEqual([
+      { type: "reasoning", id: "rs_a", encrypted_content: "enc-a", summary: [{ type: "summary_text", text: "th" }] },
+      { role: "assistant", content: [{ type: "output_text", text: "t" }] },
+    ]);
+  });
 });

@@ -79,7 +79,7 @@ describe("the frozen prefix", () => {
       prefixHash({ system, tools, constants: { anthropic: anthropic ?? {}, "openai-compatible": compatible ?? {} } }),
     ).toBe("cba340f97448b7c04ae635457cf5d13d05408e4766bf383ad152858fb584a188");
     expect(prefixHash({ system, tools, constants })).toMatchInlineSnapshot(
-      `"409c1508071369dee42c80b817e9724ae8005112789edb71ed80f98c8615eaa7"`,
+      `"e74618b18ef5b232a3944724e2fe518ff3a03941f7349be020ac5a75237f3a96"`,
     );
   });
 });
@@ -155,6 +155,11 @@ describe("request options", () => {
   test("[WIRE-24] lifetimes of cache entries are frozen with the rest", () => {
     expect(cacheLifetimes(make(), opus)).toEqual({ ttl: "5m", systemTtl: "5m" });
     expect(cacheLifetimes(make({ cacheTtl: "1h" }), opus)).toEqual({ ttl: "1h", systemTtl: "1h" });
+  });
+
+  test("[WIRE-68] a lifetime chosen later wins, for the system prompt as well", () => {
+    expect(cacheLifetimes(make(), opus, "1h")).toEqual({ ttl: "1h", systemTtl: "1h" });
+    expect(cacheLifetimes(make({ cacheTtl: "1h" }), opus, "5m")).toEqual({ ttl: "5m", systemTtl: "5m" });
   });
 
   test("[WIRE-22] the scope of a cache: model, effort and tools make another, the same ones the same", () => {

@@ -25,9 +25,50 @@ describe("profiles", () => {
     ["openai-compatible", "deepseek-r1:14b", "openai-compatible"],
     ["openai-compatible", "deepseek-chat", "openai-compatible"],
     ["openai-compatible", "", "openai-compatible"],
+    ["openai", "gpt-5.6-sol", "openai-responses"],
+    ["openai", "mistral-large", "openai-responses"],
+    ["openai-chat", "gpt-5.4", "openai-chat"],
+    ["google", "gemini-3.5-flash", "google"],
+    ["google", "gemini-2.5-pro", "google"],
+    ["deepseek", "deepseek-v4-pro", "deepseek"],
+    ["deepseek", "deepseek-chat", "deepseek"],
+    ["openrouter", "deepseek/deepseek-v4", "openrouter"],
   ] as const)("[WIRE-29] %s and %j are spoken to as %s", (dialect, model, name) => {
     expect(chooseProfile(dialect, model).name).toBe(name);
     expect(modelScopeOf(chooseProfile(dialect, model), model)).toBe(`${name}:${model}`);
+  });
+
+  test.each([
+    ["gpt-4o", "none"],
+    ["gpt-5", "none"],
+    ["gpt-5-mini", "none"],
+    ["gpt-5.5-pro", "none"],
+    ["gpt-5.6-sol", "system"],
+    ["gpt-6-luna", "system"],
+    ["gpt-6.2-astra", "system"],
+    ["gpt-daybreak-blue-latest", "system"],
+    ["o3", "none"],
+    ["chat-latest", "none"],
+    ["ft:gpt-5.6-sol:me", "none"],
+  ] as const)("[WIRE-62] %s: breakpoints %s", (model, breakpoints) => {
+    for (const dialect of ["openai", "openai-chat"] as const) {
+      const profile = chooseProfile(dialect, model);
+      expect([profile.breakpoints, profile.systemMark !== null]).toEqual([breakpoints, breakpoints === "system"]);
+    }
+  });
+
+  test.each([
+    ["gemini-3-pro-preview", "in-result"],
+    ["gemini-4-argon", "in-result"],
+    ["gemini-flash-latest", "in-result"],
+    ["gemini-2.5-flash", "behind"],
+    ["gemini-2.0-flash", "behind"],
+    ["gemini-1.5-pro", "behind"],
+    ["gemma-4-31b-it", "behind"],
+    ["nano-banana-pro-preview", "behind"],
+  ] as const)("[WIRE-64] %s: pictures %s, signatures demanded only where they stand inside", (model, where) => {
+    const profile = chooseProfile("google", model);
+    expect([profile.resultImages, profile.unsignedCall !== null]).toEqual([where, where === "in-result"]);
   });
 
   test("[WIRE-16] the scope of thinking names profile and model", () => {
