@@ -12,7 +12,6 @@ import {
 import {
   type CacheTtl,
   type ContextBody,
-  type Effort,
   type Fault,
   fault,
   isFault,

@@ -2,7 +2,14 @@
  * A whole workspace for tests: the real owner, loop, registry and log; a provider over loopback HTTP; a clock that the test
  * moves; tools whose work the test decides.
  */
-import { createModelRegistry, type Decide, type Tool, type ToolBox, type ToolRun } from "@varve/agent";
+import {
+  createModelRegistry,
+  type Decide,
+  type PriceOverrides,
+  type Tool,
+  type ToolBox,
+  type ToolRun,
+} from "@varve/agent";
 import { type Log, memoryLog } from "@varve/log";
 import {
   applyHead,
@@ -55,6 +62,11 @@ export interface RigOptions {
   readonly log?: Log;
   readonly permissions?: "ask" | "allow";
   readonly turnDeadlineMs?: number;
+  readonly prices?: PriceOverrides;
+  /** Default: a model that no table knows. */
+  readonly model?: string;
+  /** By absolute path; the test may change it. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 interface Shared {
@@ -67,9 +79,10 @@ interface Shared {
 }
 
 export async function makeRig(options: RigOptions = {}): Promise<Rig> {
-  const provider = await createFakeProvider({ script: options.script ?? [] });
+  const clock = createFakeClock();
+  const provider = await createFakeProvider({ script: options.script ?? [], now: () => clock.now() });
   const shared: Shared = {
-    clock: createFakeClock(),
+    clock,
     provider,
     log: options.log ?? memoryLog(),
     boots: { count: 0 },
@@ -79,7 +92,7 @@ export async function makeRig(options: RigOptions = {}): Promise<Rig> {
   const rig = await startOn(shared, options);
   const made = await rig.workspace.create({
     cwd: "/project",
-    model: "anthropic/claude-test",
+    model: options.model ?? "anthropic/claude-test",
     permissions: options.permissions ?? "allow",
   });
   if (isFault(made)) throw new Error(made.message);
@@ -138,6 +151,8 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
   const { limits } = shared;
   const env = { ANTHROPIC_API_KEY: "test-key-0123456789", ANTHROPIC_BASE_URL: provider.url };
   const models = createModelRegistry({ env, clock, fetch: globalThis.fetch, demoDelayMs: 0 });
+  const prices = options.prices ?? {};
+  models.setOverrides(prices);
   return {
     log,
     clock,
@@ -149,14 +164,18 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
         return null;
       },
     },
-    facts: factsByName(models, () => ({})),
+    facts: factsByName(models, () => prices),
     offsetAt: () => 0,
     ids: createFakeIds(`b${boots.count}`),
     random: () => 0.5,
     models,
     tools: workTools(works, shared.preparing),
     context: {
-      readText: async () => null,
+      readText: async (path, { charsMax }) => {
+        const text = options.files?.[path];
+        if (text === undefined) return null;
+        return { text: text.slice(0, charsMax), bytes: text.length, clipped: text.length > charsMax };
+      },
       list: async () => null,
       repository: async () => null,
       system: "test",
