@@ -1,4 +1,4 @@
-import { type CacheModel, cacheModel, headEnd, type PrefixEnd, prefixEnds } from "./cache-model.ts";
+import { type CacheModel, cacheModel, createPrefixEnds, headEnd, type PrefixEnd } from "./cache-model.ts";
 import { createEntries } from "./entries.ts";
 
 export const WRITE_SLOTS = 4;
@@ -15,16 +15,17 @@ const LIFE_MS = 30 * 60_000;
  */
 export function createBreakpointCache(options: { readonly minPrefixTokens?: number } = {}): CacheModel {
   const minTokens = options.minPrefixTokens ?? 0;
+  const endsOf = createPrefixEnds();
   const entries = createEntries();
   const best = createEntries();
   return cacheModel(({ scope, blocks, nowMs }) => {
-    const ends = prefixEnds(scope, blocks);
+    const ends = endsOf(scope, blocks);
     const { lookups, writes } = placesOf(ends, minTokens);
     const alive = lookups.filter(({ key }) => entries.isAlive(key, nowMs));
     const hit = alive.reduce((found, end) => Math.max(found, end.index), -1);
     const readable = ends.findLast((end) => end.tokens >= minTokens && best.isAlive(end.key, nowMs));
     for (const { key } of alive) entries.touch(key, nowMs);
-    for (const { key } of ends) best.touch(key, nowMs);
+    for (const end of [ends[headEnd(ends)], readable]) if (end !== undefined) best.touch(end.key, nowMs);
     const written = writes.filter(({ index }) => index > hit).slice(-WRITE_SLOTS);
     const read = ends[hit]?.tokens ?? 0;
     const last = Math.max(read, written.at(-1)?.tokens ?? 0);

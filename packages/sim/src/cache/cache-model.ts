@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 export type Ttl = "5m" | "1h";
 
 const CHARS_PER_TOKEN = 4;
@@ -25,8 +23,8 @@ export interface CacheFigures {
 
 export interface AccountedFigures extends CacheFigures {
   /**
-   * What the request could have read at best: its longest beginning that is alive and that some earlier request ended
-   * with (or whose system prompt it is), had breakpoints stood wherever they helped.
+   * What a client reads who places its breakpoints at best: in every request on its system prompt, on the longest
+   * beginning that an earlier request ended with and that is alive, and on its own end.
    */
   readonly attainable: number;
 }
@@ -76,21 +74,41 @@ export function cacheModel(begin: (request: CacheRequest) => BegunRequest): Cach
 
 export interface PrefixEnd {
   readonly index: number;
-  readonly key: string;
+  readonly key: number;
   readonly tokens: number;
   readonly ttl: Ttl | null;
   readonly kind: BlockKind;
 }
 
-/** For each block: the fingerprint of everything up to and with it, and the tokens that takes. */
-export function prefixEnds(scope: string, blocks: readonly CacheBlock[]): readonly PrefixEnd[] {
-  let key = createHash("sha256").update(scope).digest("hex");
-  let tokens = 0;
-  return blocks.map(({ text, ttl, kind }, index) => {
-    key = createHash("sha256").update(key).update(text).digest("hex");
-    tokens += estimateTokens(text);
-    return { index, key, tokens, ttl, kind: kind ?? "other" };
-  });
+/** For each block: a number for everything up to and with it, the same for the same beginnings, and the tokens that takes. */
+export type PrefixEnds = (scope: string, blocks: readonly CacheBlock[]) => readonly PrefixEnd[];
+
+interface Beginning {
+  readonly key: number;
+  readonly longer: Map<string, Beginning>;
+}
+
+/** Knows all beginnings that were ever asked about, so that equal ones have equal keys. */
+export function createPrefixEnds(): PrefixEnds {
+  let keys = 0;
+  const root: Beginning = { key: keys, longer: new Map() };
+  const longer = (from: Beginning, text: string): Beginning => {
+    const known = from.longer.get(text);
+    if (known !== undefined) return known;
+    keys += 1;
+    const made: Beginning = { key: keys, longer: new Map() };
+    from.longer.set(text, made);
+    return made;
+  };
+  return (scope, blocks) => {
+    let at = longer(root, scope);
+    let tokens = 0;
+    return blocks.map(({ text, ttl, kind }, index) => {
+      at = longer(at, text);
+      tokens += estimateTokens(text);
+      return { index, key: at.key, tokens, ttl, kind: kind ?? "other" };
+    });
+  };
 }
 
 /** The last block of tools and system, or -1. */

@@ -1,14 +1,14 @@
 /** Entries of one cache: a key, and until when it lives. */
 export interface Entries {
-  isAlive(key: string, nowMs: number): boolean;
+  isAlive(key: number, nowMs: number): boolean;
   /** Makes an entry, or lets one that is there live longer; never shorter. */
-  keep(key: string, nowMs: number, lifeMs: number): void;
+  keep(key: number, nowMs: number, lifeMs: number): void;
   /** Starts the life of an entry anew, as long as it was made for. Nothing where there is none. */
-  touch(key: string, nowMs: number): void;
+  touch(key: number, nowMs: number): void;
 }
 
 export function createEntries(): Entries {
-  const entries = new Map<string, { lifeMs: number; expiresMs: number }>();
+  const entries = new Map<number, { lifeMs: number; expiresMs: number }>();
   const isAlive: Entries["isAlive"] = (key, nowMs) => (entries.get(key)?.expiresMs ?? Number.NEGATIVE_INFINITY) > nowMs;
   return {
     isAlive,

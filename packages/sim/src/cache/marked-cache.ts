@@ -2,9 +2,9 @@ import {
   type AccountedFigures,
   type CacheModel,
   cacheModel,
+  createPrefixEnds,
   headEnd,
   type PrefixEnd,
-  prefixEnds,
   type Ttl,
 } from "./cache-model.ts";
 import { createEntries, type Entries } from "./entries.ts";
@@ -28,10 +28,11 @@ export interface MarkedCacheOptions {
  */
 export function createCacheModel(options: MarkedCacheOptions = {}): CacheModel {
   const minTokens = options.minPrefixTokens ?? 0;
+  const endsOf = createPrefixEnds();
   const entries = createEntries();
   const best = createEntries();
   return cacheModel(({ scope, blocks, nowMs }) => {
-    const ends = prefixEnds(scope, blocks);
+    const ends = endsOf(scope, blocks);
     const marks = ends.filter((end) => end.ttl !== null && end.tokens >= minTokens);
     const seen = marks.flatMap((mark) => lookBack(ends, mark.index, options.positions ?? "strict"));
     const hit = seen
@@ -39,8 +40,9 @@ export function createCacheModel(options: MarkedCacheOptions = {}): CacheModel {
       .reduce((found, end) => Math.max(found, end.index), -1);
     const readable = ends.findLast((end) => end.tokens >= minTokens && best.isAlive(end.key, nowMs));
     for (const { key } of marks) entries.touch(key, nowMs);
-    if (hit >= 0) entries.touch(ends[hit]?.key ?? "", nowMs);
-    for (const { key } of ends) best.touch(key, nowMs);
+    const found = ends[hit];
+    if (found !== undefined) entries.touch(found.key, nowMs);
+    for (const end of [ends[headEnd(ends)], readable]) if (end !== undefined) best.touch(end.key, nowMs);
     return {
       figures: { ...billed(ends, marks, hit), attainable: readable?.tokens ?? 0 },
       firstEvent() {
