@@ -22,11 +22,18 @@ export interface SendCommand {
   readonly model: string | undefined;
   readonly permissions: string | undefined;
 }
+export interface LedgerCommand {
+  readonly command: "ledger";
+  /** Absolute. */
+  readonly file: string;
+  readonly json: boolean;
+}
 export type CommandLine =
   | StartCommand
   | SendCommand
   | { readonly command: "link"; readonly home: string }
   | { readonly command: "tail"; readonly home: string; readonly tab: string; readonly from: number }
+  | LedgerCommand
   | { readonly command: "help" }
   | { readonly command: "version" }
   | { readonly command: "wrong"; readonly sentence: string };
@@ -65,11 +72,14 @@ const flags = {
     permissions: { type: "string" },
   },
   tail: { ...common, from: { type: "string" } },
+  ledger: { help: common.help, json: { type: "boolean" } },
 } as const;
+
+const commandNames = ["link", "send", "tail", "ledger"] as const;
 
 export function parseCommandLine(args: readonly string[], around: Surroundings): CommandLine {
   const [first = ""] = args;
-  const named = first === "link" || first === "send" || first === "tail" ? first : null;
+  const named = commandNames.find((name) => name === first) ?? null;
   try {
     switch (named) {
       case "link":
@@ -78,6 +88,8 @@ export function parseCommandLine(args: readonly string[], around: Surroundings):
         return sendCommand(args.slice(1), around);
       case "tail":
         return tailCommand(args.slice(1), around);
+      case "ledger":
+        return ledgerCommand(args.slice(1), around);
       case null:
         return startCommand(args, around);
     }
@@ -151,6 +163,16 @@ function tailCommand(args: readonly string[], around: Surroundings): CommandLine
   const from = values.from ?? "0";
   if (!/^\d{1,15}$/.test(from)) return wrong(`--from takes a seq: a whole number, not '${from}'`);
   return { command: "tail", home: homeOf(values.home, around), tab, from: Number(from) };
+}
+
+function ledgerCommand(args: readonly string[], around: Surroundings): CommandLine {
+  const { values, positionals } = parseArgs({ args: [...args], options: flags.ledger, allowPositionals: true });
+  if (values.help) return { command: "help" };
+  const [file] = positionals;
+  if (file === undefined || positionals.length > 1) {
+    return wrong("'ledger' takes one recording of pi (~/.pi/agent/sessions) or Claude Code (~/.claude/projects)");
+  }
+  return { command: "ledger", file: resolve(around.cwd, file), json: values.json === true };
 }
 
 function homeOf(flag: string | undefined, { env, userHome, cwd }: Surroundings): string {

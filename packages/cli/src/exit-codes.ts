@@ -1,7 +1,7 @@
 /** What `varve` says to the shell. The table stands in `docs/spec/cli.md` as well. */
 export const exitCodes = {
   done: 0,
-  /** The server could not start, or broke. */
+  /** The server could not start, or broke; or a recording could not be read. */
   failed: 1,
   /** The command line is not understood. */
   usage: 2,

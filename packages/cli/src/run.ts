@@ -25,6 +25,8 @@ export async function run(args: readonly string[], world: World): Promise<ExitCo
       return (await import("./send.ts")).send(line, world);
     case "tail":
       return (await import("./tail.ts")).tail(line, world);
+    case "ledger":
+      return (await import("./ledger.ts")).ledger(line, world);
     default:
       return unreachable(line);
   }

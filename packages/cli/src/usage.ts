@@ -5,6 +5,7 @@ export const usage = `Usage:
   varve send TAB|--new TEXT [--wait] [--cwd DIR] [--model MODEL] [--permissions read|ask|edits|allow]
                                     send a message; TEXT "-" is read from standard input
   varve tail TAB [--from SEQ]       print the rows of a tab as JSON lines, and those that follow
+  varve ledger FILE [--json]        print what a recording of pi or Claude Code cost, and what was paid twice
   varve --help | --version
 
 Environment: VARVE_HOST, VARVE_PORT, VARVE_HOME (all state; ~/.varve), VARVE_TOKEN, VARVE_ALLOW_HOSTS, VARVE_LOG

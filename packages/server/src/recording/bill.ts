@@ -101,7 +101,10 @@ function rewrittenOf(causes: BillBody["causes"], sum: LedgerSum): BillBody["rewr
   return { tokens, price, share: price === null || sum.price === 0 ? null : price / sum.price };
 }
 
-/** A recording has no rows to point at, and what the tool changed in its own prompt it does not say: that is `provider` too. */
+/**
+ * A recording has no rows to point at. What its tool changed in its own prompt it does not say, but that shows: where a provider
+ * that keeps to its lifetimes read nothing at all, not even the system prompt, the front of the request was another one.
+ */
 function causeOf(request: RecordedRequest): Shortfall | null {
   const { before, usage, startedAt, facts, options, compacted } = request;
   if (before === null) return null;
@@ -125,5 +128,6 @@ function causeOf(request: RecordedRequest): Shortfall | null {
   });
   if (cause === null) return null;
   const { seq: _, ...told } = cause;
-  return told;
+  const frontChanged = told.kind === "provider" && request.exact && usage.read === 0;
+  return frontChanged ? { ...told, kind: "prefix" } : told;
 }
