@@ -91,22 +91,58 @@ describe("what is there", () => {
     ]);
   });
 
-  test("[MODEL-7] keys of OpenAI and Google are recognised, and their models said to come later", async () => {
-    const { models } = registry({
-      OPENAI_API_KEY: "sk-openai-123",
-      GOOGLE_GENERATIVE_AI_API_KEY: "AIza-1",
-      OPENAI_COMPATIBLE_API_KEY: "k",
-    });
+  test("[MODEL-7] every provider's key from the environment lists that provider's models", async () => {
+    const { models, asked } = registry(
+      {
+        OPENAI_API_KEY: "sk-openai-123",
+        GEMINI_API_KEY: "AIza-12345678",
+        DEEPSEEK_API_KEY: "sk-deep-12345",
+        OPENROUTER_API_KEY: "sk-or-1234567",
+        OPENAI_COMPATIBLE_API_KEY: "k-12345678",
+      },
+      {
+        "https://api.openai.com/v1/models": lists("text-embedding-3", "gpt-4.1", "gpt-5.6-sol", "gpt-image-2"),
+        "https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000": {
+          body: { models: [{ name: "models/gemini-embedding-2" }, { name: "models/gemini-3.5-flash" }] },
+        },
+        "https://api.deepseek.com/v1/models": lists("deepseek-chat", "deepseek-v4-pro"),
+        "https://openrouter.ai/api/v1/models": lists("x/y", "anthropic/claude-sonnet-5.5"),
+      },
+    );
     const body = await models.list();
-    expect(body.recognised.map(({ provider }) => provider)).toEqual(["openai", "google", "openai-compatible"]);
-    expect(body.recognised[0]?.note).toContain("next release");
-    expect(body.demoOnly).toBe(true);
-    expect(await models.resolve("openai/gpt-5.6")).toMatchObject({ kind: "fault", code: "model-unavailable" });
+    expect(body.models.map((model) => model.id)).toEqual([
+      "deepseek/deepseek-v4-pro",
+      "deepseek/deepseek-chat",
+      "google/gemini-3.5-flash",
+      "openai/gpt-5.6-sol",
+      "openai/gpt-4.1",
+      "openrouter/anthropic/claude-sonnet-5.5",
+      "openrouter/x/y",
+      "demo/demo",
+    ]);
+    expect(body.recognised.map(({ provider }) => provider)).toEqual(["openai-compatible"]);
+    expect(body.models.find(({ id }) => id === "deepseek/deepseek-chat")?.note).toContain("not supported");
+    expect(asked.map(({ headers }) => headers.authorization ?? headers["x-goog-api-key"])).toEqual([
+      "Bearer sk-deep-12345",
+      "AIza-12345678",
+      "Bearer sk-openai-123",
+      "Bearer sk-or-1234567",
+    ]);
     expect(models.secretEnv.toSorted()).toEqual([
-      "GOOGLE_GENERATIVE_AI_API_KEY",
+      "DEEPSEEK_API_KEY",
+      "GEMINI_API_KEY",
       "OPENAI_API_KEY",
       "OPENAI_COMPATIBLE_API_KEY",
+      "OPENROUTER_API_KEY",
     ]);
+  });
+
+  test("[MODEL-7] a provider that does not answer is listed by the names that are known of it", async () => {
+    const { models } = registry({ OPENAI_API_KEY: "sk-openai-123", GOOGLE_API_KEY: "AIza-12345678" });
+    const body = await models.list();
+    expect(body.models.some(({ id }) => id === "openai/gpt-5.6-sol")).toBe(true);
+    expect(body.models.some(({ id }) => id.startsWith("google/gemini-"))).toBe(true);
+    expect(body.recognised).toHaveLength(2);
   });
 
   test("[MODEL-7] empty variables count as unset", async () => {
@@ -170,6 +206,33 @@ describe("credentials", () => {
       null,
     ],
     ["no address", stored({ id: "b", provider: "openai-compatible" }), {}, "bad-request"],
+    ["no key for OpenAI", stored({ id: "o", provider: "openai" }), {}, "credential-refused"],
+    [
+      "a bad key of Google",
+      stored({ id: "g", provider: "google", key: "k" }),
+      {
+        "https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000": {
+          status: 400,
+          body: { error: { details: [{ reason: "API_KEY_INVALID" }] } },
+        },
+      },
+      "credential-refused",
+    ],
+    [
+      "a bad key of OpenRouter, whose models anybody may list",
+      stored({ id: "r", provider: "openrouter", key: "k" }),
+      {
+        "https://openrouter.ai/api/v1/models": lists("a/b"),
+        "https://openrouter.ai/api/v1/key": { status: 401, body: {} },
+      },
+      "credential-refused",
+    ],
+    [
+      "a good key of OpenRouter",
+      stored({ id: "r", provider: "openrouter", key: "k" }),
+      { "https://openrouter.ai/api/v1/models": lists("a/b"), "https://openrouter.ai/api/v1/key": { body: {} } },
+      null,
+    ],
     [
       "an address that is none",
       stored({ id: "b", provider: "openai-compatible", baseUrl: "ftp://x" }),
@@ -180,6 +243,26 @@ describe("credentials", () => {
     const { models } = registry({}, routes);
     const given = { id, provider, ...(key === null ? {} : { key }), ...(baseUrl === null ? {} : { baseUrl }) };
     expect((await models.check(given))?.code ?? null).toBe(expected);
+  });
+});
+
+describe("what is known of a model", () => {
+  test("[MODEL-20] prices and limits stand beside the model, and a person's own word wins", async () => {
+    const { models } = registry({ ANTHROPIC_API_KEY: "sk-ant-1234567890" });
+    const before = await models.resolve("anthropic/claude-opus-5-5");
+    if (isFault(before)) expect.fail(before.message);
+    expect(before.info.prices).toMatchObject({ input: 4, read: 0.2, write5m: 5, output: 20 });
+    expect(before.info.contextTokens).toBe(before.facts.contextTokens);
+    models.setOverrides({ "anthropic/claude-opus-5-5": { contextTokens: 50_000, prices: { input: 1 } } });
+    const after = await models.resolve("anthropic/claude-opus-5-5");
+    expect(after).toMatchObject({ info: { contextTokens: 50_000, prices: { input: 1, output: 20 } } });
+  });
+
+  test("[MODEL-20] nothing is known of a model on a person's own machine, and nothing is made up", async () => {
+    const { models } = registry({ OPENAI_COMPATIBLE_BASE_URL: "http://127.0.0.1:9" });
+    const resolved = await models.resolve("openai-compatible/qwen3:8b");
+    expect(resolved).toMatchObject({ info: { contextTokens: null, prices: null }, facts: { cache: null } });
+    expect(await models.resolve("demo/demo")).toMatchObject({ facts: { prices: null, contextTokens: null } });
   });
 });
 
