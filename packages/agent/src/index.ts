@@ -2,6 +2,7 @@
 export { type Compacted, type CompactWish, compactTab } from "./compaction/compact-tab.ts";
 export { measure, rowTokens, scaleOf } from "./compaction/measure.ts";
 export { type Plan, type PlanInput, planCompaction } from "./compaction/plan.ts";
+export { summaryAsks } from "./compaction/texts.ts";
 export type { AfterTurn, WaitingMessage } from "./drain.ts";
 export { afterTurn, atRest, steersToDrain, userRow } from "./drain.ts";
 export { type Booking, bookUsage } from "./ledger/book.ts";

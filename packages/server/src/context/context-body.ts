@@ -5,6 +5,7 @@ import {
   planCompaction,
   rebuildRows,
   scaleOf,
+  summaryAsks,
   type TurnPorts,
   tellRows,
 } from "@varve/agent";
@@ -21,9 +22,8 @@ import {
 import { type Forecast, forecast, type Ground, previewOf, type Way } from "./forecast.ts";
 import { newestBilled } from "./log-reading.ts";
 
-/** Characters that a summary is expected to have, and the question that asks for it. */
+/** Characters that a summary is expected to have. */
 export const summaryCharsGuess = 6_000;
-const askCharsGuess = 1_000;
 
 export interface BodyInput {
   readonly ground: Ground;
@@ -115,7 +115,7 @@ function compactPreview(input: BodyInput): ContextBody["compact"] {
   const plan = planCompaction({ rows: ground.rows, windowTokens, trigger: "manual" });
   if (isFault(plan)) return null;
   const at = { id: ids.chunk(), turnId: noTurn, step: 0, createdAt: ground.now };
-  const ask: NewRow = { ...at, role: "user", type: "text", data: { text: "x".repeat(askCharsGuess) } };
+  const ask: NewRow = { ...at, role: "user", type: "text", data: { text: summaryAsks[0] ?? "" } };
   const data: SystemData = {
     kind: "compaction",
     summary: "x".repeat(summaryCharsGuess),
