@@ -15,6 +15,8 @@ export {
   estimateTokens,
 } from "./cache/cache-model.ts";
 export { createCacheModel } from "./cache/marked-cache.ts";
+export { cacheBlocks, cacheScope } from "./cache/request-blocks.ts";
+export { type CacheRules, createVendorCache } from "./cache/vendor-cache.ts";
 export { type FailurePlan, failAt, failingPort, failOn, failWhen } from "./fail-on.ts";
 export { createFakeClock, type FakeClock, settle } from "./fake-clock.ts";
 export { countingIdTexts, createFakeIds, createSeededIds } from "./fake-ids.ts";
