@@ -28,6 +28,7 @@ import {
   createFakeProvider,
   type FakeClock,
   type FakeProvider,
+  type FakeProviderOptions,
   type ScriptItem,
 } from "@varve/sim";
 import { factsByName } from "../../model-facts.ts";
@@ -59,6 +60,8 @@ export interface Rig extends AsyncDisposable {
 
 export interface RigOptions {
   readonly script?: readonly ScriptItem[];
+  /** What the provider answers where no entry of the script does, and how strict the caches behind it are. */
+  readonly provider?: Pick<FakeProviderOptions, "reply" | "cache">;
   readonly log?: Log;
   readonly permissions?: "ask" | "allow";
   readonly turnDeadlineMs?: number;
@@ -80,7 +83,11 @@ interface Shared {
 
 export async function makeRig(options: RigOptions = {}): Promise<Rig> {
   const clock = createFakeClock();
-  const provider = await createFakeProvider({ script: options.script ?? [], now: () => clock.now() });
+  const provider = await createFakeProvider({
+    ...options.provider,
+    script: options.script ?? [],
+    now: () => clock.now(),
+  });
   const shared: Shared = {
     clock,
     provider,
@@ -149,7 +156,7 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
   const { clock, provider, log, boots } = shared;
   boots.count++;
   const { limits } = shared;
-  const env = { ANTHROPIC_API_KEY: "test-key-0123456789", ANTHROPIC_BASE_URL: provider.url };
+  const env = environmentOf(provider);
   const models = createModelRegistry({ env, clock, fetch: globalThis.fetch, demoDelayMs: 0 });
   const prices = options.prices ?? {};
   models.setOverrides(prices);
@@ -192,6 +199,25 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
       throw error;
     },
     ...(options.turnDeadlineMs !== undefined && { turnDeadlineMs: options.turnDeadlineMs }),
+  };
+}
+
+/** Every vendor is the fake one. */
+function environmentOf({ url }: Pick<FakeProvider, "url">): Readonly<Record<string, string>> {
+  const key = "test-key-0123456789";
+  return {
+    ANTHROPIC_API_KEY: key,
+    ANTHROPIC_BASE_URL: url,
+    OPENAI_API_KEY: key,
+    OPENAI_BASE_URL: `${url}/v1`,
+    GOOGLE_GENERATIVE_AI_API_KEY: key,
+    GOOGLE_GENERATIVE_AI_BASE_URL: `${url}/v1beta`,
+    DEEPSEEK_API_KEY: key,
+    DEEPSEEK_BASE_URL: url,
+    OPENROUTER_API_KEY: key,
+    OPENROUTER_BASE_URL: `${url}/api/v1`,
+    OPENAI_COMPATIBLE_API_KEY: key,
+    OPENAI_COMPATIBLE_BASE_URL: `${url}/v1`,
   };
 }
 
