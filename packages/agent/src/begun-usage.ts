@@ -3,7 +3,7 @@
  * usage on only with a finish, so it is read from the raw events. Pure.
  */
 import type { LanguageModelV3Usage } from "@ai-sdk/provider";
-import type { Json, JsonObject } from "@varve/protocol";
+import type { Json } from "@varve/protocol";
 import type { ModelPart } from "./model/model.ts";
 import type { UsageData } from "./usage.ts";
 import { toJson, usageData } from "./usage.ts";
@@ -19,7 +19,8 @@ export function begunUsage(rawValue: unknown): LanguageModelV3Usage | null {
   if (usage === undefined || fresh === undefined) return null;
   const cacheRead = countOf(usage.cache_read_input_tokens);
   const cacheWrite = countOf(usage.cache_creation_input_tokens);
-  const raw: JsonObject = usage;
+  // A JSON object is one for the provider's type too, which only lacks the word readonly.
+  const raw = usage as NonNullable<LanguageModelV3Usage["raw"]>;
   return {
     inputTokens: { total: fresh + (cacheRead ?? 0) + (cacheWrite ?? 0), noCache: fresh, cacheRead, cacheWrite },
     outputTokens: { total: undefined, text: undefined, reasoning: undefined },

@@ -370,15 +370,15 @@ describe("calls", () => {
 });
 
 describe("limits", () => {
-  test("[LOOP-12] a turn that never ends by itself is ended in words", async () => {
+  test("[LOOP-12] a turn that never ends by itself comes to a question", async () => {
     const { tab, requests } = await world(
       Array.from({ length: 9 }, (_, index) => echoed(`c${index}`)),
       { limits: { stepsMax: 3 } },
     );
     await tab.send("go");
-    await tab.idle();
+    await tab.until(() => tab.questions().length > 0);
     expect(requests).toHaveLength(3);
-    expect(wordsOf(tab.rows).slice(-3)).toEqual(["result:c2=done", "error:steps-exhausted", "end:error"]);
+    expect(wordsOf(tab.rows).at(-1)).toBe("result:c2=done");
   });
 
   test("[LOOP-13] an answer cut by the length limit goes on behind a visible continue, a limited number of times", async () => {

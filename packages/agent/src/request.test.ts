@@ -3,6 +3,7 @@ import { isFault, type NewRow, type StoredRow } from "@varve/protocol";
 import { createFakeClock, createFakeIds } from "@varve/sim";
 import { anthropic, makePrefixData, wireTarget } from "@varve/wire";
 import { describe, expect, test } from "vitest";
+import { unknownFacts } from "./model/facts.ts";
 import type { ResolvedModel } from "./model/model.ts";
 import type { TurnOwner } from "./owner.ts";
 import { makeRequest, modelInForce, parseEffort } from "./request.ts";
@@ -28,6 +29,7 @@ function rowsOnly(list: RowList): TurnOwner {
     output: never,
     progress: never,
     ask: never,
+    takeCompactionWish: never,
     drainSteers: never,
     endTurn: never,
     cancel: signal,
@@ -47,9 +49,10 @@ function request(list: RowList, strict = true) {
   const { models } = scriptModel(clock, []);
   const { ports } = optionsOf({ log: memoryLog(), clock, ids: createFakeIds(), tools: fakeToolBox([]), models });
   const turn = newTurn({ ...ports, strict }, rowsOnly(list), turnIdOf("t1"));
-  const info = { id: "script/m", label: "m", provider: "x", available: true, contextTokens: null };
+  const info = { id: "script/m", label: "m", provider: "x", available: true, contextTokens: null, prices: null };
   const never: ResolvedModel["stream"] = () => expect.fail("nothing is sent here");
-  const model = { info, target: wireTarget(anthropic, "m"), stream: never };
+  const generate: ResolvedModel["generate"] = () => expect.fail("nothing is sent here");
+  const model = { info, facts: unknownFacts, generate, target: wireTarget(anthropic, "m"), stream: never };
   return makeRequest(turn, { step: 1, model, effort: "default" });
 }
 

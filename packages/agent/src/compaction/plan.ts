@@ -11,6 +11,7 @@
  */
 import type { Fault, StoredRow } from "@varve/protocol";
 import { fault } from "@varve/protocol";
+import { instructionsTopic, toldTexts } from "../prompt/told.ts";
 import { hasInk } from "../text.ts";
 import { continueText } from "../texts.ts";
 import { isKind, isStepRequest } from "../turn-rows.ts";
@@ -66,11 +67,7 @@ export function planCompaction(input: PlanInput): Plan | Fault {
   const tokensKept = sumTokens(prefix === undefined ? tail : [prefix, ...tail], scale) + kept.tokens;
   const gain = tokensBefore - tokensKept;
   const gainMin = trigger === "auto" ? room * limits.gainShareMin : 0;
-  const summedTokens = rows.reduce(
-    (sum, row) => (inRange(row, start, keepFrom) ? sum + rowTokens(row, scale) : sum),
-    0,
-  );
-  if (summedTokens === 0 || gain < gainMin) return tooLittle();
+  if (gain <= gainMin) return tooLittle();
   return {
     kind: "plan",
     summed: until === Number.POSITIVE_INFINITY ? rows : rows.filter((row) => row.seq < until),
@@ -84,7 +81,6 @@ export function planCompaction(input: PlanInput): Plan | Fault {
   };
 }
 
-const inRange = (row: StoredRow, from: number, to: number): boolean => row.seq >= from && row.seq < to;
 const keepBudget = (room: number, body: number): number =>
   Math.min(room * limits.keepShareMax, body * limits.keepOfBodyMax);
 const userBudget = (room: number): number => Math.min(limits.userTokensMax, room * limits.userShareMax);
@@ -192,22 +188,16 @@ function isOwnWord(row: StoredRow): boolean {
   return hasInk(row.data.text) || (row.data.attachments?.length ?? 0) > 0;
 }
 
-/** Of each topic the newest note, where no later one stands behind the cut; of instructions all since the last prefix. */
+/** Of each topic the newest note, where no later one stands behind the cut; of the instructions each that still holds. */
 function notesThatHold(rows: readonly StoredRow[], keepFrom: number): readonly StoredRow[] {
-  const prefixSeq = rows.findLast((row) => isKind(row, "prefix"))?.seq ?? 0;
-  const seen = new Set<string>();
+  const told = new Set(toldTexts(rows).noteSeqs);
+  const seen = new Set<string>([instructionsTopic]);
   const kept: StoredRow[] = [];
   for (const row of rows.toReversed()) {
     if (!isKind(row, "note")) continue;
-    const { topic } = row.data;
-    if (isInstruction(topic)) {
-      if (row.seq > prefixSeq && row.seq < keepFrom) kept.push(row);
-    } else if (!seen.has(topic)) {
-      seen.add(topic);
-      if (row.seq < keepFrom) kept.push(row);
-    }
+    const isNewest = !seen.has(row.data.topic);
+    seen.add(row.data.topic);
+    if ((isNewest || told.has(row.seq)) && row.seq < keepFrom) kept.push(row);
   }
   return kept.reverse();
 }
-
-const isInstruction = (topic: string): boolean => topic === "instructions" || topic.startsWith("instructions:");

@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 import { memoryLog } from "@varve/log";
 import { noTurn, parseTabId, type StoredRow } from "@varve/protocol";
 import { createFakeClock, createFakeIds } from "@varve/sim";
-import { makePrefixData } from "@varve/wire";
+import { createFolder, makePrefixData } from "@varve/wire";
 import { describe, expect, test } from "vitest";
 import { rowMaker } from "../new-rows.ts";
 import { decide } from "../permission/decide.ts";
 import type { PermissionContext } from "../permission/decide-contract.ts";
 import { PlainTab } from "../testing/plain-owner.ts";
-import { wordsOf } from "../testing/world.ts";
+import { unlimited, wordsOf } from "../testing/world.ts";
 import { nodeOperations } from "../tools/node-operations.ts";
 import { createToolBox } from "../tools/toolbox.ts";
 import { isKind } from "../turn-rows.ts";
@@ -72,6 +72,9 @@ async function workshop(
     decide,
     permission: () => ({ mode: options.mode ?? ("allow" as const), rules: [] }),
     strict: true,
+    folder: createFolder(),
+    spending: () => unlimited(),
+    autoCompact: () => ({ on: false, share: 0.8 }),
   };
   const before = async (rows: readonly StoredRow[]) => (rows.some((row) => isKind(row, "prefix")) ? [] : opening());
   const tab = await PlainTab.create({ log, clock, ids, ports, before });

@@ -2,12 +2,12 @@
 import type { Log } from "@varve/log";
 import type { Clock, IdMaker, NewRow, StoredRow } from "@varve/protocol";
 import { assert, noTurn, parseTabId } from "@varve/protocol";
-import { makePrefixData } from "@varve/wire";
+import { createFolder, makePrefixData } from "@varve/wire";
 import type { ModelRegistry } from "../model/model.ts";
 import { rowMaker } from "../new-rows.ts";
 import type { ToolBox } from "../tools/tool.ts";
 import { isKind } from "../turn-rows.ts";
-import { plainFolder } from "./plain-folder.ts";
+
 import { PlainTab } from "./plain-owner.ts";
 import { allowAll, unlimited } from "./world.ts";
 
@@ -45,7 +45,7 @@ export function providerTab(options: ProviderTab): Promise<PlainTab> {
     decide: allowAll,
     permission: () => ({ mode: "allow" as const, rules: [] }),
     strict: true,
-    folder: plainFolder(),
+    folder: createFolder(),
     spending: () => unlimited(),
     autoCompact: () => ({ on: false, share: 0.8 }),
   };

@@ -1,5 +1,5 @@
 /** Rows for tests, from short words: what `wordsOf` writes, this reads. */
-import type { NewRow, StoredRow, SystemData, TurnId } from "@varve/protocol";
+import type { LimitChoice, LimitName, NewRow, StoredRow, SystemData, TurnId } from "@varve/protocol";
 import { parseChunkId, parseTurnId } from "@varve/protocol";
 import { parseArguments } from "@varve/wire";
 
@@ -52,9 +52,20 @@ export class RowList {
   request(): this {
     return this.system({ kind: "request", model: "script/m", scopeHash: "s", tailHash: "h" });
   }
-  usage(): this {
+  usage(more: Partial<Extract<SystemData, { kind: "usage" }>> = {}): this {
     const none = { fresh: null, read: null, write5m: null, write1h: null, output: null, reasoning: null };
-    return this.system({ kind: "usage", model: "script/m", ...none, price: null, attainable: null });
+    return this.system({ kind: "usage", model: "script/m", ...none, price: null, attainable: null, ...more });
+  }
+  limitAsked(limit: LimitName, used: number, max: number): this {
+    const askId = chunkIdOf(`limit-${this.rows.length + 1}`);
+    return this.system({ kind: "limit", state: "asked", askId, limit, used, max });
+  }
+  /** Answers the newest question about a limit. */
+  limitAnswered(choice: LimitChoice): this {
+    const asked = this.rows.findLast((row) => row.type === "system" && row.data.kind === "limit");
+    if (asked?.type !== "system" || asked.data.kind !== "limit") throw new Error("no limit was asked about");
+    const { askId, limit } = asked.data;
+    return this.system({ kind: "limit", state: "answered", askId, limit, choice, by: "c" });
   }
   end(reason: Extract<SystemData, { kind: "turn-end" }>["reason"] = "done"): this {
     return this.system({ kind: "turn-end", reason });

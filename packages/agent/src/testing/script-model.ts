@@ -44,7 +44,14 @@ export interface ScriptModel {
   };
 }
 
-const info: ModelInfo = { id: "script/m", label: "m", provider: "script", available: true, contextTokens: null };
+const info: ModelInfo = {
+  id: "script/m",
+  label: "m",
+  provider: "script",
+  available: true,
+  contextTokens: null,
+  prices: null,
+};
 
 /** `answers` in order; a request beyond them is refused with a plain 400-like error. */
 export function scriptModel(

@@ -2,7 +2,7 @@
 import type { Log } from "@varve/log";
 import type { Clock, IdMaker, NewRow, StoredRow } from "@varve/protocol";
 import { noTurn, parseTabId } from "@varve/protocol";
-import { makePrefixData } from "@varve/wire";
+import { createFolder, makePrefixData } from "@varve/wire";
 import type { TurnLimits } from "../limits.ts";
 import { turnLimits } from "../limits.ts";
 import { rowMaker } from "../new-rows.ts";
@@ -10,7 +10,7 @@ import type { Decide } from "../permission/decide-contract.ts";
 import type { Spending, Spent, TurnPorts } from "../ports.ts";
 import type { ToolBox } from "../tools/tool.ts";
 import { isKind } from "../turn-rows.ts";
-import { plainFolder } from "./plain-folder.ts";
+
 import type { PlainTabOptions } from "./plain-owner.ts";
 import { PlainTab } from "./plain-owner.ts";
 
@@ -53,7 +53,7 @@ export function optionsOf(world: World): PlainTabOptions {
     decide: world.decide ?? allowAll,
     permission: () => ({ mode: "ask", rules: [] }),
     strict: true,
-    folder: plainFolder(),
+    folder: createFolder(),
     spending: world.spending ?? (() => unlimited(world.limits?.stepsMax)),
     autoCompact: world.autoCompact ?? (() => ({ on: false, share: 0.8 })),
     ...(world.limits === undefined ? {} : { limits: world.limits }),

@@ -67,7 +67,13 @@ test("[TOOL-11] no command starts in a directory that became a link into the hom
   const prepared = await at.prepare("bash", { command: "cat tok*" });
   renameSync(at.ws, join(at.base, "elsewhere"));
   symlinkSync(at.place.home, at.ws);
-  const run = { callId: "c", signal: new AbortController().signal, output: () => {}, ask: async () => null };
+  const run = {
+    callId: "c",
+    signal: new AbortController().signal,
+    output: () => {},
+    ask: async () => null,
+    rows: () => [],
+  };
   await expect(prepared.run(run).then(({ text, isError }) => ({ text, isError }))).resolves.toMatchObject({
     isError: true,
     text: expect.not.stringContaining("SECRET"),

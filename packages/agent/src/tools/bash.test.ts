@@ -285,7 +285,13 @@ describe("jobs", () => {
     await at.call("bash", { command: "sleep 60", background: true });
     const prepared = await at.box.get("bash")?.prepare({ command: "sleep 60", background: true }, other);
     if (prepared === undefined || "error" in prepared) throw new Error("bash prepares");
-    const quiet = { callId: "c", signal: new AbortController().signal, output: () => {}, ask: async () => null };
+    const quiet = {
+      callId: "c",
+      signal: new AbortController().signal,
+      output: () => {},
+      ask: async () => null,
+      rows: () => [],
+    };
     expect((await prepared.run(quiet)).text).toContain("job 1: running");
     const before = (await living(at)).length;
     await at.box.closePlace(at.place.tabId);
