@@ -97,29 +97,24 @@ describe("a folder", () => {
     expect([...asked.values()].filter((count) => count > 100)).toHaveLength(targets.length);
   });
 
-  test("[WIRE-80] whatever target, effort or log was asked for before", () => {
+  test("[WIRE-80] whatever target, effort, fork or length was asked for before", () => {
     const ask = fc.record({
       target: fc.constantFrom(...targets.slice(0, 4)),
-      high: fc.boolean(),
-      log: fc.nat(9),
+      effort: fc.constantFrom("default", "default", "high"),
+      log: fc.nat(3),
       end: fc.nat(),
     });
-    const property = fc.property(
-      disturbed,
-      disturbed,
-      fc.array(ask, { minLength: 4, maxLength: 14 }),
-      (one, two, asks) => {
-        const folder = createFolder();
-        for (const { target, high, log, end } of asks) {
-          const rows = log === 0 ? two : one;
-          const input = inputOf(rows.slice(0, 2 + (end % (rows.length - 1))), target, {
-            effort: high ? "high" : "default",
-          });
-          expectSame(folder, input);
-        }
-      },
-    );
-    fc.assert(property, { ...settings, numRuns: 60 });
+    const asks = fc.array(ask, { minLength: 4, maxLength: 14 });
+    const property = fc.property(disturbed, disturbed, fc.nat(), asks, (one, other, cut, asked) => {
+      const shared = 1 + (cut % one.length);
+      const fork = [...one.slice(0, shared), ...other.slice(shared)];
+      const folder = createFolder();
+      for (const { target, effort, log, end } of asked) {
+        const rows = log === 0 ? fork : one;
+        expectSame(folder, inputOf(rows.slice(0, Math.max(2, end % (rows.length + 1))), target, { effort }));
+      }
+    });
+    fc.assert(property, { ...settings, numRuns: 100 });
   });
 
   test("[WIRE-80] also when bytes come that were gone", () => {
