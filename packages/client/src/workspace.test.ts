@@ -20,6 +20,9 @@ const record = (id: string, title = id): TabRecord => ({
   createdAt: 0,
   updatedAt: 0,
   trashedAt: null,
+  options: {},
+  cost: { price: 0, unpriced: 0 },
+  cacheUntil: null,
 });
 const frame = (n: number, parts: Partial<WorkspaceFrame> = {}): WorkspaceFrame => ({
   type: "workspace",

@@ -91,6 +91,7 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     settings,
     directories,
     clock,
+    userHome: options.userHome,
     log: line,
     webRoot,
     version,

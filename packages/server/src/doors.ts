@@ -17,6 +17,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { placeRoutes } from "./routes/places.ts";
+import { recordingRoutes } from "./routes/recordings.ts";
 import { type Route, reply, route } from "./routes/route.ts";
 import { rowRoutes } from "./routes/rows.ts";
 import { tabRoutes } from "./routes/tabs.ts";
@@ -37,6 +38,8 @@ export interface DoorsPorts {
   readonly settings: Settings;
   readonly directories: Directories;
   readonly clock: Clock;
+  /** Home of the server's user: where recordings of other tools are looked for. */
+  readonly userHome: string;
   readonly log: LogLine;
   /** The built page, or null. */
   readonly webRoot: string | null;
@@ -82,6 +85,7 @@ export function openDoors(ports: DoorsPorts): Doors {
     ...rowRoutes(workspace, sse),
     ...contextRoutes(workspace.contexts),
     ...usageRoutes(workspace),
+    ...recordingRoutes(ports.userHome),
     ...modelRoutes(ports),
     ...placeRoutes(ports),
     ...healthRoutes({ workspace, version: ports.version, build, connections }),
