@@ -2,11 +2,12 @@
 export function expiryText(
   until: number | null,
   now: number,
-): { readonly gone: boolean; readonly text: string } | null {
+): { readonly gone: boolean; readonly text: string; readonly short: string } | null {
   if (until === null) return null;
   const seconds = Math.ceil((until - now) / 1000);
-  if (seconds <= 0) return { gone: true, text: "cache expired" };
-  return { gone: false, text: `cache expires in ${clockText(seconds)}` };
+  if (seconds <= 0) return { gone: true, text: "cache expired", short: "expired" };
+  const left = clockText(seconds);
+  return { gone: false, text: `cache expires in ${left}`, short: `expires ${left}` };
 }
 
 export function clockText(seconds: number): string {

@@ -11,7 +11,7 @@ export function previewTokens({ tokens, read, written, fresh }: Preview): string
   if (tokens === 0) return "Nothing has been sent yet, so nothing is sent again.";
   const parts = [
     read > 0 ? `about ${countText(read)} are read from the cache` : "nothing is read from the cache",
-    ...(written > 0 ? [`about ${countText(written)} are written to it again`] : []),
+    ...(written > 0 ? [`about ${countText(written)} are written to it`] : []),
     ...(fresh > 0 ? [`about ${countText(fresh)} are neither`] : []),
   ];
   return `Of about ${countText(tokens)} tokens ${parts.join(", ")}.`;

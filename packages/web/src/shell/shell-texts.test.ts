@@ -28,6 +28,9 @@ const quiet: TabRecord = {
   createdAt: 0,
   updatedAt: 0,
   trashedAt: null,
+  options: {},
+  cost: { price: 0, unpriced: 0 },
+  cacheUntil: null,
 };
 
 test.each<[string, Partial<TabRecord>, boolean]>([
