@@ -1,14 +1,5 @@
 /** What a person is shown of a tab's context: how full, how long cached, what changed, and what each act would cost. Pure. */
-import {
-  type ContextChange,
-  measure,
-  planCompaction,
-  rebuildRows,
-  scaleOf,
-  summaryAsks,
-  type TurnPorts,
-  tellRows,
-} from "@varve/agent";
+import { type ContextChange, measure, rebuildRows, scaleOf, summaryAsks, type TurnPorts, tellRows } from "@varve/agent";
 import {
   type ContextBody,
   isFault,
@@ -19,6 +10,7 @@ import {
   type StoredRow,
   type SystemData,
 } from "@varve/protocol";
+import { manualPlan } from "../workspace/compaction-turn.ts";
 import { type Forecast, forecast, type Ground, previewOf, type Way } from "./forecast.ts";
 import { newestBilled } from "./log-reading.ts";
 
@@ -112,7 +104,7 @@ function compactPreview(input: BodyInput): ContextBody["compact"] {
   const { ground, way, wayInForce, ids } = input;
   if (way === null || wayInForce === null) return null;
   const windowTokens = wayInForce.facts.contextTokens;
-  const plan = planCompaction({ rows: ground.rows, windowTokens, trigger: "manual" });
+  const plan = manualPlan(ground.rows, windowTokens);
   if (isFault(plan)) return null;
   const at = { id: ids.chunk(), turnId: noTurn, step: 0, createdAt: ground.now };
   const ask: NewRow = { ...at, role: "user", type: "text", data: { text: summaryAsks[0] ?? "" } };

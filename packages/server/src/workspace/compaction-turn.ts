@@ -2,15 +2,37 @@
  * A compaction between turns: a turn without a message, so that it shows as running, can be stopped, lets messages wait, and
  * is ended by recovery when the server dies in the middle of it.
  */
-import { compactTab, OwnerGone, planCompaction, type TurnOwner, type TurnPorts } from "@varve/agent";
-import { type Fault, isFault, type NewRow, type TurnEndReason, type TurnId } from "@varve/protocol";
-import type { TabActor } from "./tab-actor.ts";
+import { compactTab, OwnerGone, type Plan, planCompaction, type TurnOwner, type TurnPorts } from "@varve/agent";
+import {
+  type Fault,
+  fault,
+  isFault,
+  type NewRow,
+  type StoredRow,
+  type TurnEndReason,
+  type TurnId,
+} from "@varve/protocol";
+import type { TabCore } from "./tab-core.ts";
 
-/** Inside the mailbox: `nothing-to-compact`, before anything begins. */
-export async function compactable({ core }: TabActor): Promise<Fault | null> {
+/** No summary is shorter: a compaction that would win less is not worth asking for. */
+const gainTokensMin = 200;
+
+/** What a compaction by hand would do, or `nothing-to-compact`. */
+export function manualPlan(rows: readonly StoredRow[], windowTokens: number | null): Plan | Fault {
+  const plan = planCompaction({ rows, windowTokens, trigger: "manual" });
+  if (isFault(plan) || plan.tokensBefore - plan.tokensKept >= gainTokensMin) return plan;
+  return fault(
+    "nothing-to-compact",
+    "There is too little behind the last turns to be summed up.",
+    "Nothing was changed; a summary would be no shorter.",
+  );
+}
+
+/** Inside the mailbox: why there is nothing to compact, before anything begins. */
+export async function compactable(core: TabCore): Promise<Fault | null> {
   const rows = await core.load();
   if (isFault(rows)) return rows;
-  const plan = planCompaction({ rows, windowTokens: null, trigger: "manual" });
+  const plan = manualPlan(rows, null);
   return isFault(plan) ? plan : null;
 }
 

@@ -107,7 +107,7 @@ export class KeepWarm {
   async #schedule(): Promise<void> {
     const { actor, clock } = this.#ports;
     const rows = await actor.readRows();
-    if (isFault(rows) || actor.isRunning || this.#gone.signal.aborted) return;
+    if (isFault(rows) || actor.isRunning || actor.core.tab.trashedAt !== null || this.#gone.signal.aborted) return;
     const { nextAt } = await this.#plan(rows);
     if (nextAt === null || this.#isRunning) return;
     this.#timer?.cancel();
@@ -120,7 +120,9 @@ export class KeepWarm {
     const outcome = await this.#refreshOnce().finally(() => {
       this.#isRunning = false;
     });
-    if (outcome === "nothing" || this.#gone.signal.aborted) return;
+    if (this.#gone.signal.aborted) return;
+    // A timer may come a moment early: then nothing was due yet.
+    if (outcome === "nothing") return this.#schedule();
     if (outcome === "done") {
       this.#failures = 0;
       this.#failure = null;

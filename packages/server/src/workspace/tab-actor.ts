@@ -122,7 +122,7 @@ export class TabActor {
         this.#turn.wishCompaction();
         return { state: "asked" as const };
       }
-      const problem = this.between() ?? (await compactable(this));
+      const problem = this.between() ?? (await compactable(this.core));
       if (problem !== null) return problem;
       this.#restTimer?.cancel();
       this.#start(this.core.ports.ids.turn(), runCompaction);
