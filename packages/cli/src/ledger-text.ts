@@ -18,7 +18,7 @@ function head(bill: BillBody): string {
     `${printable(basename(bill.path))}: ${plural(bill.sum.requests, "request")}, recorded by ${formats[bill.format]}`,
   ];
   if (untold > 0)
-    lines.push(`${plural(untold, "request")} broke off before a token was told: what they cost is not in here.`);
+    lines.push(`${plural(untold, "request")} broke off before a token was told; that cost is not in here.`);
   if (bill.unreadable > 0) lines.push(`${plural(bill.unreadable, "line")} could not be read and are not in here.`);
   return `${lines.join("\n")}\n`;
 }

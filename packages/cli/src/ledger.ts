@@ -5,6 +5,7 @@ import type { LedgerCommand } from "./arguments.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { ledgerText } from "./ledger-text.ts";
 import { sentenceOf } from "./say.ts";
+import { printableJson } from "./table.ts";
 import type { World } from "./world.ts";
 
 export async function ledger(command: LedgerCommand, world: World): Promise<ExitCode> {
@@ -13,6 +14,6 @@ export async function ledger(command: LedgerCommand, world: World): Promise<Exit
     world.err(sentenceOf(bill));
     return exitCodes.failed;
   }
-  world.out(command.json ? `${JSON.stringify(bill)}\n` : ledgerText(bill));
+  world.out(command.json ? `${printableJson(bill)}\n` : ledgerText(bill));
   return exitCodes.done;
 }

@@ -12,3 +12,9 @@ export function table(rows: readonly (readonly string[])[], aligned: readonly ("
 
 /** Without what a terminal would obey: a file's own words are shown, never carried out. */
 export const printable = (text: string): string => text.replace(/\p{Cc}|\p{Cf}|\p{Surrogate}/gu, "\u{fffd}");
+
+/** The same for JSON, which stays what it says: such characters are written as escapes. */
+export const printableJson = (value: unknown): string =>
+  JSON.stringify(value).replace(/\p{Cc}|\p{Cf}/gu, (sign) =>
+    Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );

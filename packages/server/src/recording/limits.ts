@@ -6,11 +6,11 @@ export const recordingLimits = {
   lineBytesMax: 16 * 1024 * 1024,
   /** Lines without a sign of a format after which a file is none of ours. */
   formatLinesMax: 50,
-  /** Entries whose place in their chain is remembered; the oldest are forgotten, and what follows them joins the newest chain. */
+  /** Entries whose place in their chain is remembered; the older half is forgotten, and what follows it joins the newest chain. */
   tipsMax: 100_000,
-  /** Requests that may still change (one is written on several lines, or once more after a resume); the oldest are closed. */
+  /** Requests that may still change (one is written on several lines, or once more after a resume); the older half is closed. */
   requestsOpenMax: 100_000,
-  /** Ids of closed requests by which a repetition is known; the oldest are forgotten. */
+  /** Ids of closed requests by which a repetition is known; the older half is forgotten. */
   requestsKnownMax: 500_000,
   /** The dearest shortfalls that a bill lists. */
   shortfallsMax: 50,

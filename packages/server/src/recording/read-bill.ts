@@ -38,7 +38,7 @@ async function* bytesOf(file: FileHandle, signal: AbortSignal | undefined): Asyn
     const { bytesRead } = await file.read(chunk, 0, chunk.length, null);
     if (bytesRead === 0) return;
     // A copy: a line may be held after the chunk is filled again.
-    yield Uint8Array.from(chunk.subarray(0, bytesRead));
+    yield new Uint8Array(chunk.subarray(0, bytesRead));
   }
 }
 
