@@ -65,7 +65,12 @@ export function planCompaction(input: PlanInput): Plan | Fault {
   const tail = rows.filter((row) => row.seq >= keepFrom && !isKind(row, "prefix"));
   const prefix = rows.findLast((row) => isKind(row, "prefix"));
   const tokensKept = sumTokens(prefix === undefined ? tail : [prefix, ...tail], scale) + kept.tokens;
-  const gain = tokensBefore - tokensKept;
+  const keptSeqs = new Set([...kept.users, ...kept.notes]);
+  const isReplaced = (row: StoredRow): boolean => row.seq >= start && row.seq < keepFrom && !keptSeqs.has(row.seq);
+  const gain = sumTokens(
+    rows.filter((row) => isReplaced(row) && !isKind(row, "prefix")),
+    scale,
+  );
   const gainMin = trigger === "auto" ? room * limits.gainShareMin : 0;
   if (gain <= gainMin) return tooLittle();
   return {

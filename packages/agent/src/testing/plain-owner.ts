@@ -20,7 +20,9 @@ import type {
   TurnId,
   Verdict,
 } from "@varve/protocol";
-import { assert, isFault, parseLogId, parseTabId } from "@varve/protocol";
+import { assert, isFault, noTurn, parseLogId, parseTabId } from "@varve/protocol";
+import type { Compacted } from "../compaction/compact-tab.ts";
+import { compactTab } from "../compaction/compact-tab.ts";
 import { afterTurn, atRest, steersToDrain, userRow } from "../drain.ts";
 import { runTurn } from "../loop.ts";
 import type { TurnOwner } from "../owner.ts";
@@ -109,6 +111,18 @@ export class PlainTab {
       this.turnId = recovery.turnId;
       void runTurn(ports, this.#owner(recovery.turnId), recovery.turnId);
     }
+  }
+
+  /** Seals rows outside any turn. */
+  seal(rows: readonly NewRow[]): Promise<readonly StoredRow[]> {
+    assert(this.turnId === null, "no turn is open");
+    return this.#commit(rows, []);
+  }
+
+  /** A compaction between two turns, as a server makes it. */
+  compact(signal = new AbortController().signal): Promise<Compacted> {
+    const owner = { rows: () => this.rows, seal: (rows: readonly NewRow[]) => this.#commit(rows, []), cancel: signal };
+    return compactTab(this.#options.ports, owner, { trigger: "manual", place: { turnId: noTurn, step: 0 } });
   }
 
   /** Idle: begins a turn. Running: waits in the queue. */

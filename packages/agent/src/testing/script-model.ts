@@ -27,13 +27,20 @@ export const call = (toolCallId: string, toolName: string, args: unknown): GoodP
   toolName,
   input: typeof args === "string" ? args : JSON.stringify(args),
 });
-export const finish = (unified: FinishReason = "stop"): GoodPart => ({
+/** Fixed figures unless `input` is given: then all of it is fresh. */
+export const finish = (unified: FinishReason = "stop", told?: { input: number; output: number }): GoodPart => ({
   type: "finish",
   finishReason: { unified, raw: unified },
-  usage: {
-    inputTokens: { total: 10, noCache: 7, cacheRead: 2, cacheWrite: 1 },
-    outputTokens: { total: 5, text: 5, reasoning: undefined },
-  },
+  usage:
+    told === undefined
+      ? {
+          inputTokens: { total: 10, noCache: 7, cacheRead: 2, cacheWrite: 1 },
+          outputTokens: { total: 5, text: 5, reasoning: undefined },
+        }
+      : {
+          inputTokens: { total: told.input, noCache: told.input, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: told.output, text: told.output, reasoning: undefined },
+        },
 });
 
 export interface ScriptModel {
@@ -53,10 +60,12 @@ const info: ModelInfo = {
   prices: null,
 };
 
-/** `answers` in order; a request beyond them is refused with a plain 400-like error. */
+export type Answering = (call: LanguageModelV3CallOptions, index: number) => Answer | undefined;
+
+/** `answers` in order, or by a function; a request without one is refused with a plain 400-like error. */
 export function scriptModel(
   clock: Clock,
-  answers: readonly Answer[],
+  answers: readonly Answer[] | Answering,
   options: { readonly idleMs?: number; readonly facts?: ModelFacts } = {},
 ): ScriptModel {
   const requests: LanguageModelV3CallOptions[] = [];
@@ -68,7 +77,8 @@ export function scriptModel(
     doGenerate: () => Promise.reject(new Error("only streams")),
     doStream: async (call) => {
       requests.push(call);
-      const answer = answers[requests.length - 1] ?? {
+      const index = requests.length - 1;
+      const answer = (typeof answers === "function" ? answers(call, index) : answers[index]) ?? {
         refuse: { message: "no answer is left", type: "invalid_request" },
       };
       if ("refuse" in answer) throw answer.refuse;

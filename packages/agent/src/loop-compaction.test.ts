@@ -1,0 +1,249 @@
+import { memoryLog, verifyRows } from "@varve/log";
+import type { StoredRow } from "@varve/protocol";
+import { createFakeClock, createFakeIds } from "@varve/sim";
+import { describe, expect, test } from "vitest";
+import type { TurnPorts } from "./ports.ts";
+import { fakeToolBox, ok } from "./testing/fake-tools.ts";
+import { call, say } from "./testing/script-model.ts";
+import type { Parts, Seen, WindowModelOptions } from "./testing/window-model.ts";
+import { messagesOf, windowModel } from "./testing/window-model.ts";
+import { startTab, unlimited, wordsOf } from "./testing/world.ts";
+import { isKind } from "./turn-rows.ts";
+
+interface Options extends Partial<WindowModelOptions> {
+  /** Characters of each result. */
+  readonly chars?: number;
+  readonly auto?: ReturnType<TurnPorts["autoCompact"]>;
+}
+
+/** Calls `work` so many times, then says done; asked for a summary it says what it saw. */
+const worker =
+  (steps: number, summary: (seen: Seen) => Parts = () => say("SUM")) =>
+  (seen: Seen): Parts => {
+    if (seen.asksForSummary) return summary(seen);
+    const done = seen.index >= steps;
+    return done ? say("done") : [call(`c${seen.index}`, "work", { n: seen.index })];
+  };
+
+async function world(options: Options = {}) {
+  const clock = createFakeClock();
+  const model = windowModel(clock, { windowTokens: 4_000, answer: worker(30), ...options });
+  const tools = fakeToolBox([{ name: "work", run: () => ok("r".repeat(options.chars ?? 1_000)) }]);
+  const auto = options.auto ?? { on: false, share: 0.8 };
+  const log = memoryLog();
+  const tab = await startTab({
+    log,
+    clock,
+    ids: createFakeIds(),
+    tools,
+    models: model.models,
+    spending: () => unlimited(),
+    autoCompact: () => auto,
+  });
+  return { tab, model, clock };
+}
+
+const compactions = (rows: readonly StoredRow[]) =>
+  rows.flatMap((row) => (isKind(row, "compaction") ? [row.data] : []));
+const ofPurpose = (rows: readonly StoredRow[], kind: "request" | "usage", purpose: string) =>
+  rows.filter((row) => isKind(row, kind) && "purpose" in row.data && row.data.purpose === purpose);
+/** Every result in the prompt has its call in front of it. */
+function orphans(messages: readonly string[]): readonly string[] {
+  const called = new Set<string>();
+  return messages.flatMap((message) => {
+    for (const [, id] of message.matchAll(/"type":"tool-call","toolCallId":"([^"]+)"/g)) called.add(id ?? "");
+    const results = [...message.matchAll(/"type":"tool-result","toolCallId":"([^"]+)"/g)].map(([, id]) => id ?? "");
+    return results.filter((id) => !called.has(id));
+  });
+}
+
+describe("by itself", () => {
+  test("[AGENT-129] between two steps, when the tab has grown past its share of the window", async () => {
+    const { tab, model } = await world({ answer: worker(20), auto: { on: true, share: 0.6 } });
+    await tab.send("please work");
+    await tab.idle();
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
+    const made = compactions(tab.rows);
+    expect(made.length).toBeGreaterThan(1);
+    for (const { trigger, tokensBefore, tokensAfter } of made) {
+      expect(trigger).toBe("auto");
+      expect(tokensBefore).toBeGreaterThan(2_400);
+      expect(tokensAfter).toBeLessThan(1_600);
+    }
+    const afterFirst = model.seen.filter((seen) => !seen.asksForSummary).at(-1)?.messages ?? [];
+    expect(afterFirst[0]).toContain("SUM");
+    expect(afterFirst[1]).toContain("please work");
+    for (const { messages } of model.seen) expect(orphans(messages)).toEqual([]);
+    expect(verifyRows(tab.rows)).toEqual([]);
+  });
+
+  test("[AGENT-129] not where it is off, and not before its share", async () => {
+    for (const auto of [
+      { on: false, share: 0.1 },
+      { on: true, share: 0.99 },
+    ]) {
+      const { tab } = await world({ answer: worker(8), auto });
+      await tab.send("please work");
+      await tab.idle();
+      expect(compactions(tab.rows)).toEqual([]);
+    }
+  });
+
+  test("[AGENT-120] the estimate of the size after it is close to what is then billed", async () => {
+    const { tab } = await world({ answer: worker(12), auto: { on: true, share: 0.6 } });
+    await tab.send("please work");
+    await tab.idle();
+    const at = tab.rows.findIndex((row) => isKind(row, "compaction"));
+    const billed = tab.rows.slice(at).find((row) => isKind(row, "usage"));
+    const told = compactions(tab.rows)[0]?.tokensAfter ?? 0;
+    const fresh = billed !== undefined && isKind(billed, "usage") ? (billed.data.fresh ?? 0) : 0;
+    expect(Math.abs(told - fresh) / fresh).toBeLessThan(0.15);
+  });
+});
+
+describe("the request for the summary", () => {
+  test("[AGENT-127] is the tab's body with one question behind it; only its request and its bill are rows", async () => {
+    const { tab, model } = await world({ answer: worker(5) });
+    await tab.send("please work");
+    await tab.idle();
+    const before = model.requests.at(-1) ?? expect.fail("a request");
+    const from = tab.rows.length;
+    expect(await tab.compact()).toMatchObject({ kind: "compacted" });
+    const asked = model.requests.at(-1) ?? expect.fail("a request");
+    const [old, now] = [messagesOf(before), messagesOf(asked)];
+    expect(now.slice(0, old.length)).toEqual(old);
+    expect(now).toHaveLength(old.length + 2);
+    expect(JSON.stringify([asked.tools, asked.toolChoice, asked.providerOptions, asked.maxOutputTokens])).toBe(
+      JSON.stringify([before.tools, before.toolChoice, before.providerOptions, before.maxOutputTokens]),
+    );
+    const added = tab.rows.slice(from);
+    expect(added.map((row) => (row.type === "system" ? row.data.kind : row.type))).toEqual([
+      "request",
+      "usage",
+      "compaction",
+    ]);
+    expect(ofPurpose(added, "request", "compaction")).toHaveLength(1);
+    expect(ofPurpose(added, "usage", "compaction")).toHaveLength(1);
+    expect(added.every((row) => row.turnId === "")).toBe(true);
+  });
+
+  test("[AGENT-128] a call in its answer is not run; without text it is asked once more", async () => {
+    const calls: Parts = [call("x", "work", {})];
+    let asked = 0;
+    const answer = worker(5, () => (asked++ === 0 ? calls : [...say("SECOND"), ...calls]));
+    const { tab } = await world({ answer });
+    await tab.send("please work");
+    await tab.idle();
+    const results = tab.rows.filter((row) => row.type === "tool_result").length;
+    expect(await tab.compact()).toMatchObject({ kind: "compacted" });
+    expect(compactions(tab.rows)[0]?.summary).toContain("SECOND");
+    expect(tab.rows.filter((row) => row.type === "tool_result")).toHaveLength(results);
+    expect(tab.rows.some((row) => row.type === "tool_call" && row.data.callId === "x")).toBe(false);
+    expect(ofPurpose(tab.rows, "usage", "compaction")).toHaveLength(2);
+  });
+
+  test("[AGENT-128] two answers without text: it has failed, and the log means what it meant", async () => {
+    const { tab, model } = await world({ answer: worker(5, () => [call("x", "work", {})]) });
+    await tab.send("please work");
+    await tab.idle();
+    const before = messagesOf(model.requests.at(-1) ?? expect.fail("a request"));
+    expect(await tab.compact()).toMatchObject({ kind: "failed", fault: { code: "compaction-failed" } });
+    expect(compactions(tab.rows)).toEqual([]);
+    await tab.send("and now");
+    await tab.idle();
+    expect(messagesOf(model.requests.at(-1) ?? expect.fail("a request")).slice(0, before.length)).toEqual(before);
+  });
+
+  test("[AGENT-122] with too little to sum up nothing is sent", async () => {
+    const { tab, model } = await world({ answer: worker(0) });
+    await tab.send("hello");
+    await tab.idle();
+    expect(await tab.compact()).toMatchObject({ kind: "failed", fault: { code: "nothing-to-compact" } });
+    expect(model.requests).toHaveLength(1);
+  });
+});
+
+describe("wished, stopped, undone", () => {
+  test("[AGENT-129] a wish while the turn runs is granted at the next step boundary", async () => {
+    const { tab, model } = await world({ answer: worker(8) });
+    await tab.send("please work");
+    await tab.until(() => model.requests.length === 6);
+    tab.compactionWish = true;
+    await tab.idle();
+    expect(compactions(tab.rows)).toMatchObject([{ trigger: "manual" }]);
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
+    expect(verifyRows(tab.rows)).toEqual([]);
+  });
+
+  test("[AGENT-131] a stop while it is asked for leaves no compaction and ends the turn", async () => {
+    const { tab, model } = await world({
+      answer: worker(30, () => {
+        tab.stop();
+        return say("SUM");
+      }),
+      auto: { on: true, share: 0.6 },
+    });
+    await tab.send("please work");
+    await tab.idle();
+    expect(compactions(tab.rows)).toEqual([]);
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:stopped");
+    expect(model.seen.filter((seen) => seen.asksForSummary)).toHaveLength(1);
+    expect(verifyRows(tab.rows)).toEqual([]);
+  });
+
+  test("[AGENT-132] an undo restores the bytes of the body before", async () => {
+    const { tab, model, clock } = await world({ answer: worker(5) });
+    await tab.send("please work");
+    await tab.idle();
+    const before = messagesOf(model.requests.at(-1) ?? expect.fail("a request"));
+    const done = await tab.compact();
+    if (done.kind !== "compacted") expect.fail("a compaction");
+    await tab.send("after it");
+    await tab.idle();
+    const shorter = messagesOf(model.requests.at(-1) ?? expect.fail("a request"));
+    expect(shorter[1]).toContain("SUM");
+    expect(shorter.join("").length).toBeLessThan(before.join("").length);
+    const undo = { kind: "compaction-undo", compactionSeq: done.row.seq } as const;
+    const base = { ...done.row, createdAt: clock.now() };
+    await tab.seal([{ ...base, id: createFakeIds("undo").chunk(), role: "system", type: "system", data: undo }]);
+    await tab.send("and again");
+    await tab.idle();
+    const restored = messagesOf(model.requests.at(-1) ?? expect.fail("a request"));
+    expect(restored.slice(0, before.length)).toEqual(before);
+    expect(restored.join("")).not.toContain("SUM");
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
+  });
+});
+
+describe("what does not fit", () => {
+  test("[AGENT-130] the provider refuses the body: summed up and sent again", async () => {
+    const { tab } = await world({ told: null, answer: worker(16) });
+    await tab.send("please work");
+    await tab.idle();
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
+    const made = compactions(tab.rows);
+    expect(made.length).toBeGreaterThan(0);
+    expect(new Set(made.map(({ trigger }) => trigger))).toEqual(new Set(["overflow"]));
+    expect(verifyRows(tab.rows)).toEqual([]);
+  });
+
+  test("[AGENT-130] a body estimated past the window is not sent at all", async () => {
+    const { tab, model } = await world({ answer: worker(16) });
+    await tab.send("please work");
+    await tab.idle();
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
+    expect(model.requests).toHaveLength(model.seen.length);
+  });
+
+  test("[AGENT-130] a result too large for any window: two attempts at most, then one clear error and everything kept", async () => {
+    const { tab, model } = await world({ told: null, answer: worker(3), chars: 20_000 });
+    await tab.send("please work");
+    await tab.idle();
+    const words = wordsOf(tab.rows);
+    expect(words.slice(-2)).toEqual(["error:context-overflow", "end:error"]);
+    expect(words.filter((word) => word.startsWith("error:"))).toHaveLength(1);
+    expect(compactions(tab.rows).length).toBeLessThanOrEqual(2);
+    expect(model.requests.length).toBeLessThanOrEqual(8);
+    expect(verifyRows(tab.rows)).toEqual([]);
+  });
+});
