@@ -239,6 +239,7 @@ describe("first run", () => {
     const { page } = opened;
     await page.getByTestId("demo-note").getByText("The demo model is on.").waitFor();
     await page.getByTestId("local-server").getByText("Ollama").waitFor();
+    await page.getByTestId("found-recordings").getByText("Found 3 recordings of other tools").waitFor();
     expect(await page.getByTestId("directory-input").inputValue()).toBe("/home/mika/code/envfile");
     await page.getByTestId("folder").filter({ hasText: "radio" }).click();
     expect(await page.getByTestId("directory-input").inputValue()).toBe("/home/mika/code/radio");
@@ -268,6 +269,216 @@ describe("first run", () => {
   });
 });
 
+describe("cost and context", () => {
+  const openPart = async (page: Page, part: string): Promise<void> => {
+    await page.getByTestId("meter-cost").click();
+    await page.getByTestId(`panel-${part}`).click();
+  };
+
+  test("the head tells cost with children, cache, context and expiry, and each leads to its part", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await page.getByTestId("meter-read").getByText("cache 99.6 %").waitFor();
+    expect(await page.getByTestId("meter-cost").textContent()).toBe("$0.43");
+    expect(await page.getByTestId("meter-context").textContent()).toContain("about 42k of 200k");
+    expect(await page.getByTestId("meter-cache").textContent()).toMatch(/cache expires in 3:\d\d/);
+    for (const [meter, part] of [
+      ["cost", "cost"],
+      ["read", "cost"],
+      ["context", "context"],
+      ["cache", "cache"],
+    ] as const) {
+      await page.getByTestId(`meter-${meter}`).click();
+      await page.getByTestId(`${part}-part`).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByTestId("panel").waitFor({ state: "detached" });
+    }
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test("a request is billed with its cause, leads to what was sent, and older ones are a click away", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await page.getByTestId("meter-cost").click();
+    await page.getByTestId("step").nth(4).waitFor();
+    expect(await page.getByTestId("cause").textContent()).toBe("The cache had expired after 6 min 10 s idle:");
+    expect(await page.getByTestId("step").nth(3).textContent()).toContain("unknown");
+    await page.getByTestId("older-steps").click();
+    await page.getByTestId("step").nth(6).waitFor();
+    expect(await page.getByTestId("older-steps").count()).toBe(0);
+    await page.getByTestId("show-request").nth(2).click();
+    await page.getByTestId("sent-block").first().waitFor();
+    const states = page.getByTestId("sent-block").evaluateAll((all) => all.map((one) => one.dataset.state));
+    expect(await states).toEqual(["cached", "cached", "cached", "written", "fresh", "unknown"]);
+    await page.getByTestId("earlier-blocks").click();
+    await page.getByTestId("sent-block").nth(7).waitFor();
+    expect(await page.getByTestId("intact").textContent()).toContain("very bytes");
+  });
+
+  test("a changed context is told at a price, and then there is nothing left to tell", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await page.getByTestId("meter-context").click();
+    await page.getByTestId("context-change").nth(1).waitFor();
+    expect(await page.getByTestId("context-changes").textContent()).toContain("about $0.0281");
+    await page.getByTestId("context-tell").click();
+    await page.getByTestId("no-changes").waitFor();
+    await page.getByTestId("compaction-undo").click();
+    await page.getByTestId("compaction-done").getByText("undone").waitFor();
+  });
+
+  test("keeping warm is off until it is wanted, and goes on with its caps", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await page.getByTestId("meter-cache").click();
+    await page.getByTestId("break-even").getByText("11 refreshes cost as much as one miss").waitFor();
+    expect(await page.getByTestId("warm-off").count()).toBe(0);
+    await page.getByTestId("warm-count").fill("0");
+    expect(await page.getByTestId("warm-on").isEnabled()).toBe(false);
+    await page.getByTestId("warm-count").fill("3");
+    await page.getByTestId("warm-on").click();
+    await page.getByTestId("warm-off").waitFor();
+    await page.getByTestId("cache-ttl").selectOption("1h");
+    await page.getByTestId("change-dialog").getByTestId("preview").waitFor();
+    await page.getByTestId("change-apply").click();
+    await expect.poll(() => page.getByTestId("cache-ttl").inputValue()).toBe("1h");
+    await page.getByTestId("panel-limits").click();
+    await page.getByTestId("limit-money").fill("1.5");
+    await page.getByTestId("limits-save").click();
+    await page.getByTestId("limits-now").getByText("$1.50").waitFor();
+  });
+
+  test("another effort is taken only after its price was seen", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await page.getByTestId("effort-picker").selectOption("high");
+    await page.getByTestId("preview").getByText("about $0.31").waitFor();
+    await page.getByTestId("change-cancel").click();
+    expect(await page.getByTestId("effort-picker").inputValue()).toBe("default");
+    await page.getByTestId("effort-picker").selectOption("high");
+    await page.getByTestId("change-apply").click();
+    await expect.poll(() => page.getByTestId("effort-picker").inputValue()).toBe("high");
+  });
+
+  test("an unused tab changes at once, and has no meters", async () => {
+    await using opened = await site.open("#/tab/empty");
+    const { page } = opened;
+    await page.getByTestId("effort-picker").selectOption("low");
+    await expect.poll(() => page.getByTestId("effort-picker").inputValue()).toBe("low");
+    expect(await page.getByTestId("meters").count()).toBe(0);
+  });
+
+  test("a turn at its limit shows what was used and is raised, not by typing, to above it", async () => {
+    await using opened = await site.open("#/tab/limit");
+    const { page } = opened;
+    expect(await page.getByTestId("limit-used").textContent()).toContain("$2.03 of $2.00");
+    expect(await page.getByTestId("purpose").count()).toBe(0);
+    await page.getByTestId("limit-amount").fill("2");
+    expect(await page.getByTestId("limit-raise").isEnabled()).toBe(false);
+    await page.getByTestId("limit-amount").fill("5");
+    await page.getByTestId("limit-raise").click();
+    await page.getByTestId("event").getByText("The limit was raised to $5.00.").waitFor();
+    expect(await page.getByTestId("limit-prompt").count()).toBe(0);
+  });
+
+  test("where the cache restarts there is a line, and the summary can be undone there", async () => {
+    await using opened = await site.open("#/tab/summed");
+    const { page } = opened;
+    await page.getByTestId("undo-here").waitFor();
+    const lines = await page.getByTestId("event").allTextContents();
+    for (const said of [
+      "160k to about 22k tokens",
+      "told that its instructions",
+      "cache restarts here",
+      "high effort",
+    ]) {
+      expect(lines.filter((line) => line.includes(said))).toHaveLength(1);
+    }
+    expect(await page.getByTestId("meter-cost").textContent()).toBe("at least $7.90");
+    expect(await page.getByTestId("meter-cache").textContent()).toContain("cache expired");
+  });
+
+  test("the usage page has days, tabs, the limit of a day, prices by hand and bills of other tools", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await page.getByTestId("open-usage").click();
+    await page.getByTestId("day-bar").nth(29).waitFor({ state: "attached" });
+    await page.getByTestId("span-7").click();
+    await expect.poll(() => page.getByTestId("day-bar").count()).toBe(7);
+    expect(await page.getByTestId("usage-tabs").textContent()).toContain("A tab that was removed for good");
+    await page.getByTestId("day-limit").fill("30");
+    await page.getByTestId("day-limit-save").click();
+    await page.getByTestId("today").getByText("$30.00").waitFor();
+    await page.getByTestId("price-remove").click();
+    await expect.poll(() => page.getByTestId("price-override").count()).toBe(0);
+    await page.getByTestId("price-overrides").locator("summary").click();
+    await page.getByTestId("price-model").fill("local/qwen3");
+    await page.getByTestId("price-input").fill("0.2");
+    await page.getByTestId("price-save").click();
+    await page.getByTestId("price-override").getByText("fresh input $0.2").waitFor();
+    await page.getByTestId("show-bill").first().click();
+    await page.getByTestId("rewritten").getByText("$6.41, 21.1 % of the bill").waitFor();
+    await page.getByTestId("show-bill").nth(1).click();
+    await page.getByTestId("bill-error").getByText("No line of this file could be read.").waitFor();
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test("what the server cannot tell is said, and never a zero", async () => {
+    await using opened = await site.open("#/tab/failed");
+    const { page } = opened;
+    await page.getByTestId("meter-cost").click();
+    for (const part of ["cost", "context", "cache", "requests"]) {
+      await page.getByTestId(`panel-${part}`).click();
+      await page.getByTestId("error-note").getByText("cannot be read at the moment").waitFor();
+      expect(await page.getByTestId("panel-loading").count()).toBe(0);
+    }
+    expect(await page.getByTestId("meter-read").count()).toBe(0);
+  });
+
+  test("hostile names, blocks and paths are text in every part", async () => {
+    await using opened = await site.open("#/tab/hostile");
+    const { page } = opened;
+    expect(await page.getByTestId("meter-cost").textContent()).toBe("unknown");
+    await openPart(page, "context");
+    await page.getByTestId("context-change").first().waitFor();
+    await page.getByTestId("panel-cost").click();
+    await page.getByTestId("show-request").first().click();
+    await page.getByTestId("sent-block").first().waitFor();
+    await page.getByTestId("sent-request").evaluate((sent) => {
+      for (const button of sent.querySelectorAll("button")) button.click();
+      sent.querySelector("summary")?.click();
+    });
+    const texts = await page.getByTestId("block-json").allTextContents();
+    expect(texts).toEqual([...HOSTILE]);
+    await page.keyboard.press("Escape");
+    await page.getByTestId("open-usage").click();
+    await page.getByTestId("recording").nth(2).waitFor();
+    expect(await page.getByTestId("recordings").textContent()).toContain("⟨U+202E⟩");
+    const found = await page.evaluate(() => ({
+      ran: "P" in window,
+      elements: document.querySelectorAll("#app :is(script, iframe, object, embed, img, style, math, base)").length,
+    }));
+    expect(found).toEqual({ ran: false, elements: 0 });
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test.each(["cost", "context", "cache", "limits", "requests"])("on a phone %s fits", async (part) => {
+    await using opened = await site.open("#/tab/main", phone);
+    const { page } = opened;
+    await openPart(page, part);
+    await page.getByTestId(`${part}-part`).waitFor();
+    await page.getByTestId("panel-loading").waitFor({ state: "detached" });
+    const wide = await page.getByTestId("panel").evaluate((panel) =>
+      [...panel.querySelectorAll("button, select, input, p, dl, .ledger-scroll")]
+        .map((element) => [element.getBoundingClientRect(), element.outerHTML.slice(0, 100)] as const)
+        .filter(([box]) => box.width > 0 && (box.right > window.innerWidth || box.left < 0))
+        .map(([, html]) => html),
+    );
+    expect(wide).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  });
+});
+
 describe("on a phone", () => {
   const views = [
     "first",
@@ -275,6 +486,9 @@ describe("on a phone", () => {
     "#/tab/asks",
     "#/tab/runs",
     "#/tab/failed",
+    "#/tab/limit",
+    "#/tab/summed",
+    "#/usage",
     "#/new",
     "offline#/tab/main",
     "signedout",

@@ -24,7 +24,7 @@ export const limitTitle: Readonly<Record<LimitName, string>> = {
 export function limitUsed({ limit, used, max }: LimitFacts): string {
   switch (limit) {
     case "turn-steps":
-      return `${amountText(limit, used)} of ${amountText(limit, max)} in this turn.`;
+      return `${used} of ${amountText(limit, max)} in this turn.`;
     case "tab-money":
       return `${moneyText(used)} of ${moneyText(max)} for this tab with its children.`;
     case "day-money":

@@ -180,7 +180,7 @@ describe("before a click", () => {
 describe("limits", () => {
   const names: readonly LimitName[] = ["turn-steps", "tab-money", "day-money", "price-unknown"];
   test.each<[LimitName, number, number, string]>([
-    ["turn-steps", 200, 200, "200 steps of 200 steps in this turn."],
+    ["turn-steps", 200, 200, "200 of 200 steps in this turn."],
     ["tab-money", 2.03, 2, "$2.03 of $2.00 for this tab with its children."],
     ["day-money", 20, 20, "$20.00 of $20.00 for all tabs today."],
     ["price-unknown", 0, 5, "$0.00 of $5.00 is what is known; what this model costs cannot be counted."],
