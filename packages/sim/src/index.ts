@@ -56,3 +56,4 @@ export {
   replayStreams,
   type StreamVendor,
 } from "./recorded/streams.ts";
+export { type WireProblem, wireProblemOf } from "./wire-problem.ts";

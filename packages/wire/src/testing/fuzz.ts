@@ -9,6 +9,8 @@ import { requestFor } from "./capture.ts";
 import { type RandomLog, randomLogsFor } from "./random-log.ts";
 import { send } from "./send.ts";
 
+export { type Adapter, adapters, olderAdapters } from "./adapters.ts";
+
 /** Why a vendor refuses a body with a 400, or null. */
 export type Problem = (body: unknown, model: string) => string | null;
 
