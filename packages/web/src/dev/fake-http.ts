@@ -78,7 +78,7 @@ export class FakeHttp implements Http {
       demoOnly: this.#demoOnly,
       recognised: this.#demoOnly
         ? []
-        : [{ provider: "openai", note: "OPENAI_API_KEY was found; models of OpenAI come with the next release." }],
+        : [{ provider: "openai", note: "https://api.openai.com could not be reached: no answer within 3000 ms." }],
     };
   }
 }
