@@ -303,6 +303,11 @@ export interface Log {
 
   billEntries(query: BillQuery): Promise<readonly BillEntry[]>;
   billSums(query: BillSumQuery): Promise<readonly BillSum[]>;
+  /**
+   * Parents that purges have cut tabs off from: of the purged tabs themselves, and of their children. Whom a tab's cost counts
+   * for outlives the tab, as its bill does.
+   */
+  formerParents(): Promise<ReadonlyMap<TabId, TabId>>;
   /** Seq of the newest `request` row below `seq` that the log itself holds (not its parent): what a bill's entry was made for. */
   requestBefore(logId: LogId, seq: number): Promise<number | null>;
 

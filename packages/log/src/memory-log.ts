@@ -160,6 +160,9 @@ class MemoryLog implements Log {
   async billSums(query: BillSumQuery) {
     return billSumsOf(this.#state.bills.filter((entry) => billMatches(entry, query)));
   }
+  async formerParents() {
+    return new Map(this.#state.formerParents);
+  }
   async requestBefore(logId: LogId, seq: number) {
     const isRequest = ({ row }: KeptRow) => row.type === "system" && row.data.kind === "request" && row.seq < seq;
     return this.#state.logs.get(logId)?.rows.findLast(isRequest)?.row.seq ?? null;

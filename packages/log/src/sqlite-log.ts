@@ -13,7 +13,7 @@ import type {
   PageQuery,
   TabChange,
 } from "./log.ts";
-import { readBillSums, readBills, requestBefore } from "./sqlite/bills.ts";
+import { readBillSums, readBills, readFormerParents, requestBefore } from "./sqlite/bills.ts";
 import { fileBlobs } from "./sqlite/blobs.ts";
 import { checkStore } from "./sqlite/check.ts";
 import { commitBatch } from "./sqlite/commit.ts";
@@ -123,6 +123,9 @@ export class SqliteLog implements Log {
   }
   async billSums(query: BillSumQuery) {
     return this.#read(() => readBillSums(this.store, query));
+  }
+  async formerParents() {
+    return this.#read(() => readFormerParents(this.store));
   }
   async requestBefore(logId: LogId, seq: number) {
     return this.#read(() => requestBefore(this.store, logId, seq));

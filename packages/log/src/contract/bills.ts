@@ -238,6 +238,33 @@ export function describeBills(open: OpenLog): void {
     });
   });
 
+  test("[LOG-52] whose child a tab was outlives the purge of either", async () => {
+    await using opened = await open();
+    const { log } = opened;
+    const top = await makeTab(log);
+    const middle = await makeTab(log, { parentId: top.id });
+    const young = await makeTab(log, { parentId: middle.id });
+    const other = await makeTab(log, { parentId: middle.id });
+    const purge = async (id: typeof top.id) => {
+      await log.changeTab(id, { trashedAt: startMs });
+      expect(await log.purge(id)).toBeNull();
+    };
+    expect(await log.formerParents()).toEqual(new Map());
+    await purge(other.id);
+    expect([...(await log.formerParents())]).toEqual([[other.id, middle.id]]);
+    await purge(middle.id);
+    await purge(top.id);
+    expect(await log.formerParents()).toEqual(
+      new Map([
+        [other.id, middle.id],
+        [middle.id, top.id],
+        [young.id, middle.id],
+      ]),
+    );
+    await purge(young.id);
+    expect((await log.formerParents()).get(young.id)).toBe(middle.id);
+  });
+
   describe("options", () => {
     test("[LOG-50] a tab's options are JSON, kept as they were put last", async () => {
       await using opened = await open();

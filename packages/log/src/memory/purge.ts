@@ -7,9 +7,12 @@ export function purgeFromMemory(state: MemoryState, id: TabId): Fault | null {
   const tab = state.tabs.get(id);
   if (tab === undefined) return unknownTab(id);
   if (tab.trashedAt === null) return notTrashed(id);
+  if (tab.parentId !== null) state.formerParents.set(id, tab.parentId);
   state.tabs.delete(id);
   for (const [childId, child] of state.tabs) {
-    if (child.parentId === id) state.tabs.set(childId, { ...child, parentId: null });
+    if (child.parentId !== id) continue;
+    state.formerParents.set(childId, id);
+    state.tabs.set(childId, { ...child, parentId: null });
   }
   for (const [messageId, record] of state.inbox) if (record.tabId === id) state.inbox.delete(messageId);
   for (const log of state.logs.values()) if (log.owner === id) log.owner = null;

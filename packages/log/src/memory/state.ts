@@ -29,6 +29,7 @@ export class MemoryState {
   readonly inbox = new Map<ChunkId, InboxRecord>();
   /** In the order of sealing; a purge leaves it as it is. */
   readonly bills: BillEntry[] = [];
+  readonly formerParents = new Map<TabId, TabId>();
 
   tailOf(log: MemoryRows): number {
     return log.entry.parentSeq + log.rows.length;

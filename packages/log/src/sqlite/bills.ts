@@ -1,9 +1,9 @@
-import type { LogId, StoredRow } from "@varve/protocol";
+import type { LogId, StoredRow, TabId } from "@varve/protocol";
 import { assert } from "@varve/protocol";
 import { billLimit, otherFields, usageOf } from "../bill-rule.ts";
 import type { BillEntry, BillQuery, BillSum, BillSumQuery, Fence } from "../log.ts";
 import { jsonText } from "../well-formed.ts";
-import { billIn, billSumIn, number } from "./decode.ts";
+import { billIn, billSumIn, number, tabIdIn } from "./decode.ts";
 import type { Store } from "./store.ts";
 
 /** Inside the transaction that seals the row; does nothing for any other than a usage row. */
@@ -42,3 +42,6 @@ export function requestBefore(store: Store, logId: LogId, seq: number): number |
   const row = store.sql.requestBefore.get(logId, seq);
   return row === undefined ? null : number(row, "seq");
 }
+
+export const readFormerParents = (store: Store): ReadonlyMap<TabId, TabId> =>
+  new Map(store.sql.formerParents.all().map((row) => [tabIdIn(row, "tab_id"), tabIdIn(row, "parent_id")]));

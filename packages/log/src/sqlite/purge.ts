@@ -19,6 +19,7 @@ export function purgeTab(store: Store, id: TabId): Fault | null {
     sql.startPurge.run();
     sql.deleteMessages.run(id);
     sql.deleteTabLogs.run(id);
+    sql.keepParents.run(id);
     sql.deleteTab.run(id);
     for (const dead of sql.deadLogs.all()) shrinkLog(store, logIdIn(dead, "id"));
     sql.endPurge.run();

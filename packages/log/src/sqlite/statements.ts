@@ -91,6 +91,9 @@ const texts = {
 
   // Purge.
   startPurge: "INSERT INTO purging (now) VALUES (1)",
+  keepParents: `INSERT INTO former_parents (tab_id, parent_id)
+    SELECT id, parent_id FROM tabs WHERE parent_id IS NOT NULL AND ?1 IN (id, parent_id)`,
+  formerParents: "SELECT tab_id, parent_id FROM former_parents ORDER BY rowid",
   endPurge: "DELETE FROM purging",
   deadLogs: "SELECT id FROM logs WHERE id NOT IN (SELECT log_id FROM tab_logs)",
   /** The highest seq of a log's own rows that a living log shares. */

@@ -5,10 +5,11 @@ import type { LedgerBody, LedgerStep, LedgerSum, LogId, TabId, TurnId } from "@v
 import type { Ledger } from "./ledger.ts";
 import { childrenOf, familyOf, type Tree, type TreeNode } from "./tab-tree.ts";
 
+/** A tab that can be looked at, among others that only have a name. */
 export interface LedgerTab extends TreeNode {
-  readonly title: string;
   readonly logId: LogId;
 }
+export type NamedTab = TreeNode & { readonly title: string };
 export interface LedgerPage {
   /** Steps with a `usageSeq` below it. */
   readonly before?: number;
@@ -21,7 +22,7 @@ export const stepsMax = 200;
 
 export async function tabLedger(
   ledger: Ledger,
-  tabs: Tree<LedgerTab>,
+  tabs: Tree<NamedTab>,
   asked: { readonly tab: LedgerTab } & LedgerPage,
 ): Promise<LedgerBody> {
   const { tab } = asked;

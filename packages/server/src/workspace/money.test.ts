@@ -251,6 +251,29 @@ describe("children", () => {
     if (isFault(ledger)) throw new Error(ledger.message);
     expect([ledger.own.price, ledger.whole.price]).toEqual([1, 3]);
     expect(ledger.children.map(({ tab, title, sum }) => [tab, title, sum.price])).toEqual([[child, "Child", 2]]);
+    await rig.workspace.remove(child);
+    expect(await rig.workspace.remove(child)).toBeNull();
+    await using again = await rig.restarted();
+    for (const { workspace } of [rig, again]) {
+      const after = await workspace.ledger(parent, {});
+      if (isFault(after)) throw new Error(after.message);
+      expect([after.own.price, after.whole.price]).toEqual([1, 3]);
+      expect(after.children.map(({ tab, title }) => [tab, title])).toEqual([[child, "(deleted)"]]);
+    }
+  });
+});
+
+describe("a purged parent", () => {
+  test("[TAB-103] leaves its children on their own, and says so at once", async () => {
+    await using first = await priced({});
+    const { cwd, model, effort, permissions } = record(first);
+    const place = { id: "child" as TabId, parentId: first.tab, logId: "child-log" as TabRecord["logId"], createdAt: 0 };
+    await first.log.createTab({ ...place, title: "Child", cwd, model, effort, permissions, options: {} });
+    await using rig = await first.restarted();
+    expect(record(rig, place.id).parentId).toBe(first.tab);
+    await rig.workspace.remove(first.tab);
+    await rig.workspace.remove(first.tab);
+    expect(record(rig, place.id).parentId).toBeNull();
   });
 });
 

@@ -12,8 +12,9 @@ import {
   unreachable,
 } from "@varve/protocol";
 import type { Ledger } from "../ledger/ledger.ts";
-import { bindingLimit, type LimitInput, spendingOf } from "../ledger/money-limits.ts";
+import { bindingLimit, type LimitedTab, type LimitInput, spendingOf } from "../ledger/money-limits.ts";
 import { type LedgerPage, tabLedger } from "../ledger/tab-ledger.ts";
+import type { Tree } from "../ledger/tab-tree.ts";
 import { usageBody } from "../ledger/usage-body.ts";
 import { optionsOf } from "./tab-options.ts";
 
@@ -31,6 +32,8 @@ export interface TabMoneyPorts {
   readonly limits: CommonLimits;
   /** All tabs as they are now. */
   readonly tabs: () => ReadonlyMap<TabId, TabEntry>;
+  /** As the log's: what a purged tab cost goes on counting for the one above it. */
+  readonly formerParents: () => ReadonlyMap<TabId, TabId>;
   readonly setOptions: (tab: TabId, patch: TabOptionsPatch) => Promise<Fault | null>;
 }
 
@@ -72,8 +75,7 @@ export class TabMoney {
   }
 
   ledgerOf(tab: TabEntry, page: LedgerPage): Promise<LedgerBody> {
-    const { ledger, tabs } = this.#ports;
-    return tabLedger(ledger, tabs(), { ...page, tab });
+    return tabLedger(this.#ports.ledger, this.#tree(), { ...page, tab });
   }
 
   usage(days: number): Promise<UsageBody> {
@@ -83,13 +85,21 @@ export class TabMoney {
     return usageBody(ledger, days, { titleOf, dayMoneyMax: limits.dayMoneyMax() });
   }
 
+  /** Living tabs, and those that were purged as far as they stand between others. */
+  #tree(): Tree<MoneyTab> {
+    const parents = this.#ports.formerParents();
+    const tree = new Map<TabId, MoneyTab>();
+    for (const id of parents.keys()) tree.set(id, purged(id, parents.get(id) ?? null));
+    for (const { id, parentId, title, options } of this.#ports.tabs().values()) {
+      tree.set(id, { id, parentId: parentId ?? parents.get(id) ?? null, title, limits: optionsOf(options) });
+    }
+    return tree;
+  }
+
   #input(): LimitInput {
-    const { ledger, limits, tabs } = this.#ports;
-    const limited = [...tabs().values()].map(
-      ({ id, parentId, options }) => [id, { id, parentId, limits: optionsOf(options) }] as const,
-    );
+    const { ledger, limits } = this.#ports;
     return {
-      tabs: new Map(limited),
+      tabs: this.#tree(),
       costOf: (tab) => ledger.costOf(tab),
       today: ledger.today(),
       dayMoneyMax: limits.dayMoneyMax(),
@@ -97,6 +107,9 @@ export class TabMoney {
     };
   }
 }
+
+type MoneyTab = LimitedTab & { readonly title: string };
+const purged = (id: TabId, parentId: TabId | null): MoneyTab => ({ id, parentId, title: "(deleted)", limits: {} });
 
 const stillOpen = "The question is still open.";
 const tooLow = (used: number): Fault =>

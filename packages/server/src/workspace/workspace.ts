@@ -3,7 +3,7 @@
  * unfinished turn; from then on every change of it goes through that owner.
  */
 import { recover } from "@varve/agent";
-import { FaultError, type TabChange, type TabEntry } from "@varve/log";
+import type { TabChange, TabEntry } from "@varve/log";
 import {
   type Accepted,
   type AnswerBody,
@@ -32,6 +32,7 @@ import {
 import { TabContexts } from "../context/tab-contexts.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { LedgerPage } from "../ledger/tab-ledger.ts";
+import { faultIn, readable, unknownTab, unreadable } from "./faults.ts";
 import { headBody } from "./head.ts";
 import { keptWarm } from "./keep-warm.ts";
 import { showLastEnd } from "./last-end.ts";
@@ -51,27 +52,6 @@ import { tabContext, turnPorts, type WorkspaceOptions } from "./workspace-option
 
 export type { WorkspaceOptions } from "./workspace-options.ts";
 
-const unknownTab = (): Fault =>
-  fault("unknown-tab", "There is no such tab.", "It may have been purged; reload the list.");
-
-/** One tab that cannot be read keeps no other from its recovery. */
-const unreadable = (error: unknown): Fault =>
-  error instanceof FaultError
-    ? error.fault
-    : fault("internal", error instanceof Error ? error.message : String(error), "The tab is left as it was found.");
-
-const faultIn = (outcome: unknown): Fault | null => (isFault(outcome) ? outcome : null);
-
-/** Reads of the log that leave no room for a fault in their answer reject with it: here it becomes a value again. */
-async function readable<T>(read: () => Promise<T>): Promise<T | Fault> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof FaultError) return error.fault;
-    throw error;
-  }
-}
-
 /** Reads the tabs and what recovery must look at; `recoverAll` does the work. */
 export async function createWorkspace(options: WorkspaceOptions): Promise<LiveWorkspace> {
   const { log } = options;
@@ -79,6 +59,7 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<LiveWo
   const ledger = await Ledger.load(options, entries);
   return new LiveWorkspace(options, {
     entries,
+    formerParents: await log.formerParents(),
     ledger,
     unfinished: new Set([...unfinished, ...log.journal.tabsWithBlocks()]),
     waiting,
@@ -86,6 +67,7 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<LiveWo
 }
 
 interface Found {
+  readonly formerParents: ReadonlyMap<TabId, TabId>;
   readonly ledger: Ledger;
   readonly entries: readonly TabEntry[];
   readonly unfinished: Set<TabId>;
@@ -103,6 +85,7 @@ export class LiveWorkspace implements Workspace {
   readonly #waiting: readonly TabId[];
   readonly #feed: WorkspaceFeed;
   readonly #ledger: Ledger;
+  #formerParents: ReadonlyMap<TabId, TabId>;
   readonly #money: TabMoney;
   /** One change of a tab's fields at a time: a change of its options is made on what the one before has left. */
   readonly #changes = new Mailbox();
@@ -117,10 +100,12 @@ export class LiveWorkspace implements Workspace {
     this.#waiting = found.waiting;
     for (const entry of found.entries) this.#entries.set(entry.id, entry);
     this.#ledger = found.ledger;
+    this.#formerParents = found.formerParents;
     this.#money = new TabMoney({
       ledger: found.ledger,
       limits: options.limits,
       tabs: () => this.#tabs(),
+      formerParents: () => this.#formerParents,
       setOptions: async (tab, patch) => faultIn(await this.#change(tab, {}, patch)),
     });
     this.contexts = new TabContexts({
@@ -207,6 +192,7 @@ export class LiveWorkspace implements Workspace {
     this.#actors.delete(tab);
     this.contexts.left(tab);
     this.#ledger.purged(tab);
+    await this.#orphan(tab);
     this.#feed.purged(tab);
     return null;
   }
@@ -381,6 +367,19 @@ export class LiveWorkspace implements Workspace {
       return [id, this.#actors.get(id)?.core.tab ?? entry] as const;
     });
     return new Map(now);
+  }
+
+  /** Children of a tab that is gone are tabs of their own; what they cost goes on counting where it did. */
+  async #orphan(parent: TabId): Promise<void> {
+    const former = await readable(() => this.#options.log.formerParents());
+    if (!isFault(former)) this.#formerParents = former;
+    for (const [id, entry] of this.#entries) {
+      if (entry.parentId !== parent) continue;
+      this.#entries.set(id, { ...entry, parentId: null });
+      const core = this.#actors.get(id)?.core;
+      core?.renewed({ ...core.tab, parentId: null });
+      this.#feed.changed(id);
+    }
   }
 
   #added(entry: TabEntry): TabRecord {

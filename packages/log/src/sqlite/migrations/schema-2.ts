@@ -13,6 +13,7 @@ CREATE TABLE bills (
   started_at ANY, other_json TEXT NOT NULL,
   UNIQUE (log_id, seq)
 ) STRICT;
+CREATE TABLE former_parents (tab_id TEXT PRIMARY KEY, parent_id TEXT NOT NULL) STRICT;
 CREATE INDEX bills_turn ON bills (tab_id, turn_id);
 CREATE INDEX bills_at ON bills (at);
 CREATE TRIGGER bills_never_change BEFORE UPDATE ON bills
