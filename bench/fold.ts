@@ -2,68 +2,152 @@ import type { StoredRow } from "@varve/protocol";
 import { storedRowSchema } from "@varve/protocol/schema";
 import {
   anthropic,
-  canonicalBlocks,
-  chainOf,
-  chunksToModelMessages,
+  buildRequest,
+  createFolder,
+  type Folder,
   makePrefixData,
   openaiCompatible,
-  validateMessages,
+  type WireRequest,
   type WireTarget,
   wireTarget,
 } from "@varve/wire";
 import { median, rounded } from "./lib/statistics.ts";
 
-// How long one request's part of the wire takes on logs of three lengths: fold, validation, hash chain. Always from the
-// first row, as after a start; a step of a running turn adds few rows to all this.
+// What the wire's part of one request costs on logs of three lengths: view, fold, hash chain, checks, breakpoints. Full:
+// from the first row, as after a start or a change of model. Step: the request after one more step, by a folder that made
+// the ones before; its longest cases are a step that is voided and tried again and a turn that begins. Serialising and
+// sending the body is not in it. Lengths and targets take turns, so that all see the same machine.
 
 const LENGTHS = [1000, 10_000, 100_000];
 const TARGETS: readonly WireTarget[] = [wireTarget(anthropic, "m"), wireTarget(openaiCompatible, "m")];
-const ROWS_A_STEP = 5;
 const STEPS_A_TURN = 40;
+const ROUNDS = 5;
+const STEPS_A_ROUND = 60;
+const BUDGET_MS = 2;
+
+interface Case {
+  readonly name: string;
+  readonly length: number;
+  readonly target: WireTarget;
+  readonly rows: StoredRow[];
+  readonly folder: Folder;
+  readonly full: number[];
+  readonly step: number[];
+}
 
 function main(): void {
+  const cases = LENGTHS.flatMap((length) => TARGETS.map((target) => caseOf(length, target)));
+  const bytes = new Map(cases.map((one) => [one.name, memoryOf(one)]));
+  for (let round = 0; round < ROUNDS; round++) for (const one of cases) measureFull(one);
+  for (let step = 0; step < ROUNDS * STEPS_A_ROUND; step++) for (const one of cases) measureStep(one);
   const figures: Record<string, number> = {};
-  for (const length of LENGTHS) {
-    const rows = makeRows(length);
-    for (const target of TARGETS) measure(rows, target, figures);
+  for (const one of cases) {
+    const steps = one.step.toSorted((a, b) => a - b);
+    figures[`${one.name} full ms`] = rounded(median(one.full));
+    figures[`${one.name} step ms`] = thousandths(median(steps));
+    figures[`${one.name} step p95 ms`] = thousandths(steps[Math.floor(steps.length * 0.95)] ?? Number.NaN);
+    figures[`${one.name} bytes a row`] = Math.round(bytes.get(one.name) ?? 0);
   }
-  process.stdout.write(`${JSON.stringify({ name: "fold", counts: { lengths: LENGTHS }, seed: 0, figures })}\n`);
+  for (const { profile } of TARGETS) Object.assign(figures, growth(figures, profile.name));
+  const counts = { lengths: LENGTHS, fullRuns: ROUNDS, steps: ROUNDS * STEPS_A_ROUND, budgetMs: BUDGET_MS };
+  process.stdout.write(`${JSON.stringify({ name: "fold", counts, seed: 0, figures })}\n`);
 }
 
-function measure(rows: readonly StoredRow[], target: WireTarget, figures: Record<string, number>): void {
-  const runs = rows.length > 50_000 ? 5 : 15;
-  const times: { fold: number[]; validate: number[]; chain: number[] } = { fold: [], validate: [], chain: [] };
-  for (let run = 0; run < runs; run += 1) {
-    const start = performance.now();
-    const fold = chunksToModelMessages(rows, target);
-    if (fold.kind !== "fold") throw new Error(fold.message);
-    const folded = performance.now();
-    const violations = validateMessages(fold.messages, target.profile);
-    if (violations.length > 0) throw new Error(JSON.stringify(violations[0]));
-    const validated = performance.now();
-    const chain = chainOf(canonicalBlocks(fold.messages));
-    if (chain.length < rows.length / 2) throw new Error("a chain shorter than the log");
-    times.fold.push(folded - start);
-    times.validate.push(validated - folded);
-    times.chain.push(performance.now() - validated);
-  }
-  for (const [part, values] of Object.entries(times)) {
-    figures[`${target.profile.name} ${rows.length} rows ${part} ms`] = rounded(median(values));
-  }
+const thousandths = (value: number): number => Math.round(value * 1000) / 1000;
+
+function caseOf(length: number, target: WireTarget): Case {
+  const rows = makeRows(length);
+  const name = `${target.profile.name} ${length} rows`;
+  return { name, length, target, rows, folder: createFolder(), full: [], step: [] };
 }
 
-/** Turns of forty steps: signed thinking, a text, a call, its result, a usage row. */
-function makeRows(length: number): readonly StoredRow[] {
-  const prefix = makePrefixData({ system: ["You are a bench."], tools: [] });
-  const rows: StoredRow[] = [rowAt(1, { turnId: "", step: 0 }, { role: "system", type: "system", data: prefix })];
+/** What a folder holds beside the rows, by row. */
+function memoryOf(one: Case): number {
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  send(one.folder.request(inputOf(one)));
+  globalThis.gc?.();
+  return (process.memoryUsage().heapUsed - before) / one.rows.length;
+}
+
+const inputOf = ({ rows, target }: Case) => ({ rows, target, modelName: "m", effort: "default" }) as const;
+
+function measureFull(one: Case): void {
+  const start = performance.now();
+  const request = buildRequest(inputOf(one));
+  one.full.push(performance.now() - start);
+  send(request);
+}
+
+/** Every tenth step is cut first, and tried again. */
+function measureStep(one: Case): void {
+  const { rows, folder, step } = one;
+  addStep(rows, step.length % 10 === 9);
+  const start = performance.now();
+  const request = folder.request(inputOf(one));
+  step.push(performance.now() - start);
+  const { tailHash, scopeHash } = send(request);
+  const place = nextPlace(rows);
+  if (place.step === 0)
+    rows.push(rowAt(rows.length + 1, place, { role: "user", type: "text", data: { text: "go on" } }));
+  else rows.push(rowAt(rows.length + 1, place, system({ kind: "request", model: "m", scopeHash, tailHash })));
+}
+
+function send(request: ReturnType<typeof buildRequest>): WireRequest {
+  if (request.kind !== "wire-request") throw new Error(request.message);
+  const { violations, guard, endsDerived } = request;
+  if (violations.length > 0 || guard.kind === "changed" || endsDerived) {
+    throw new Error(JSON.stringify({ violations: violations.slice(0, 1), guard, endsDerived }));
+  }
+  return request;
+}
+
+/** Milliseconds that a hundred thousand rows add to a step. */
+function growth(figures: Readonly<Record<string, number>>, name: string): Record<string, number> {
+  const [short = 0, , long = 0] = LENGTHS;
+  const of = (length: number): number => figures[`${name} ${length} rows step ms`] ?? Number.NaN;
+  return { [`${name} growth us a 1000 rows`]: thousandths(((of(long) - of(short)) * 1e6) / (long - short)) };
+}
+
+/** Turns of forty steps: a request row, signed thinking, a text, a call, its result, a usage row. */
+function makeRows(length: number): StoredRow[] {
+  const tools = [{ name: "read", description: "Reads a file.", inputSchema: { type: "object", properties: {} } }];
+  const prefix = makePrefixData({ system: ["You are a bench."], tools });
+  const rows: StoredRow[] = [rowAt(1, { turnId: "", step: 0 }, system(prefix))];
+  rows.push(rowAt(2, { turnId: "t0", step: 0 }, { role: "user", type: "text", data: { text: "go on" } }));
   while (rows.length < length) {
-    const at = rows.length;
-    const step = Math.floor(at / ROWS_A_STEP) % STEPS_A_TURN;
-    const turnId = `t${Math.floor(at / (ROWS_A_STEP * STEPS_A_TURN))}`;
-    if (step === 0) rows.push(rowAt(at + 1, { turnId, step }, { role: "user", type: "text", data: { text: "go on" } }));
-    for (const kind of stepKinds(rows.length)) rows.push(rowAt(rows.length + 1, { turnId, step }, kind));
+    addStep(rows, false);
+    const place = nextPlace(rows);
+    if (place.step === 0)
+      rows.push(rowAt(rows.length + 1, place, { role: "user", type: "text", data: { text: "go on" } }));
   }
   return rows;
+}
+
+interface Place {
+  readonly turnId: string;
+  readonly step: number;
+}
+
+/** Of the step after the newest. */
+function nextPlace(rows: readonly StoredRow[]): Place {
+  const { turnId = "t0", step = 0 } = rows.at(-1) ?? {};
+  if (step + 1 < STEPS_A_TURN) return { turnId, step: step + 1 };
+  return { turnId: `t${Number(turnId.slice(1)) + 1}`, step: 0 };
+}
+
+function addStep(rows: StoredRow[], cut: boolean): void {
+  const last = rows.at(-1);
+  const isStep =
+    last !== undefined && last.role !== "user" && !(last.type === "system" && last.data.kind === "request");
+  let place: Place = isStep ? nextPlace(rows) : { turnId: last?.turnId ?? "t0", step: last?.step ?? 0 };
+  const add = (kind: Kind): unknown => rows.push(rowAt(rows.length + 1, place, kind));
+  if (cut) {
+    add({ role: "assistant", type: "text", data: { text: "cut" } });
+    add(system({ kind: "step-void", turnId: place.turnId, step: place.step, reason: "cut" }));
+    place = { turnId: place.turnId, step: place.step + 1 };
+  }
+  for (const kind of stepKinds(rows.length)) add(kind);
 }
 
 interface Kind {
@@ -71,6 +155,8 @@ interface Kind {
   readonly type: string;
   readonly data: unknown;
 }
+
+const system = (data: object): Kind => ({ role: "system", type: "system", data });
 
 function stepKinds(at: number): readonly Kind[] {
   const callId = `toolu_${at}`;
@@ -81,12 +167,12 @@ function stepKinds(at: number): readonly Kind[] {
     { role: "assistant", type: "thinking", data: { text: "", metadata, modelScope: "anthropic:m" } },
     { role: "assistant", type: "text", data: { text: `Reading file ${at}. ${"words ".repeat(20)}` } },
     { role: "assistant", type: "tool_call", data: { callId, name: "read", arguments: JSON.parse(argsText), argsText } },
+    system({ ...usage, price: null, attainable: null }),
     { role: "tool", type: "tool_result", data: { callId, name: "read", result: "line\n".repeat(60), isError: false } },
-    { role: "system", type: "system", data: { ...usage, price: null, attainable: null } },
   ];
 }
 
-function rowAt(seq: number, place: { readonly turnId: string; readonly step: number }, kind: Kind): StoredRow {
+function rowAt(seq: number, place: Place, kind: Kind): StoredRow {
   return storedRowSchema.parse({ id: `r${seq}`, seq, term: 1, createdAt: 0, ...place, ...kind });
 }
 

@@ -16,8 +16,12 @@ export const breakpointsMax = 4;
 
 export type CacheTtl = "5m" | "1h";
 
+/** An array, or what can be read like one. */
+export type Anchors = Pick<readonly Anchor[], "length" | "at">;
+
 export interface BreakpointOptions {
-  readonly anchors: readonly Anchor[];
+  /** Ascending by message index. */
+  readonly anchors: Anchors;
   /** Requests of another scope (model, effort, tools) left no entry that this one could read. */
   readonly scopeHash: string;
   /** Longer lifetimes must come first, so the system prompt's is never the shorter one. */
@@ -26,48 +30,70 @@ export interface BreakpointOptions {
 }
 
 /** A copy of `messages` with the breakpoints of the profile's kind. `messages` is not changed. */
-export function applyBreakpoints(
+export const applyBreakpoints = (
   messages: readonly ModelMessage[],
   profile: Pick<Profile, "breakpoints" | "systemMark">,
   options: BreakpointOptions,
-): ModelMessage[] {
-  if (profile.breakpoints === "tails") return placeBreakpoints(messages, options);
+): ModelMessage[] => withMarks(messages, breakpointsOf(messages, profile, options));
+
+/** A copy of `messages` with at most four breakpoints. `messages` is not changed. */
+export const placeBreakpoints = (messages: readonly ModelMessage[], options: BreakpointOptions): ModelMessage[] =>
+  withMarks(messages, tailMarks(messages, options));
+
+function withMarks(messages: readonly ModelMessage[], marks: ReadonlyMap<number, ModelMessage>): ModelMessage[] {
+  const copy = messages.slice();
+  for (const [index, message] of marks) copy[index] = message;
+  return copy;
+}
+
+/** The messages that carry a breakpoint, marked, by index. Looks at few messages, however many there are. */
+export function breakpointsOf(
+  messages: readonly ModelMessage[],
+  profile: Pick<Profile, "breakpoints" | "systemMark">,
+  options: BreakpointOptions,
+): ReadonlyMap<number, ModelMessage> {
+  if (profile.breakpoints === "tails") return tailMarks(messages, options);
   if (profile.breakpoints === "system" && profile.systemMark !== null) {
-    return markSystem(messages, providerOptionsOf(profile.systemMark));
+    return systemMark(messages, providerOptionsOf(profile.systemMark));
   }
-  return [...messages];
+  return new Map();
 }
 
 /** One mark, at the end of the system prompt, in every request alike: a mark changes the form of what carries it. */
-function markSystem(messages: readonly ModelMessage[], mark: ProviderOptions): ModelMessage[] {
-  const copy = messages.slice();
+function systemMark(messages: readonly ModelMessage[], mark: ProviderOptions): ReadonlyMap<number, ModelMessage> {
   const last = messages.findIndex((message) => message.role !== "system") - 1;
   const message = messages[last];
-  if (message !== undefined) copy[last] = { ...message, providerOptions: { ...message.providerOptions, ...mark } };
-  return copy;
+  if (message === undefined) return new Map();
+  return new Map([[last, { ...message, providerOptions: { ...message.providerOptions, ...mark } }]]);
 }
 
-/** A copy of `messages` with at most four breakpoints. `messages` is not changed. Looks at the marked ones alone. */
-export function placeBreakpoints(messages: readonly ModelMessage[], options: BreakpointOptions): ModelMessage[] {
-  const copy = messages.slice();
+function tailMarks(messages: readonly ModelMessage[], options: BreakpointOptions): ReadonlyMap<number, ModelMessage> {
+  const marks = new Map<number, ModelMessage>();
   const mark = (index: number, ttl: CacheTtl): void => {
     const message = messages[index];
-    if (message !== undefined) copy[index] = marked(message, ttl);
+    if (message !== undefined) marks.set(index, marked(message, ttl));
   };
   const lastSystem = messages.findIndex((message) => message.role !== "system") - 1;
   mark(lastSystem, options.ttl === "1h" ? "1h" : options.systemTtl);
-  const tails = new Set([...earlierTails(options), messages.length - 1]);
-  for (const index of tails) if (index > lastSystem) mark(index, options.ttl);
-  return copy;
+  for (const index of earlierTails(options)) if (index > lastSystem) mark(index, options.ttl);
+  if (messages.length - 1 > lastSystem) mark(messages.length - 1, options.ttl);
+  return marks;
 }
 
 /** The newest answered end, and one more: a newer unanswered one, else the answered one before. */
 function earlierTails({ anchors, scopeHash }: BreakpointOptions): readonly number[] {
-  const isReadable = (anchor: Anchor) => anchor.scopeHash === null || anchor.scopeHash === scopeHash;
-  const answered = anchors.findLast((anchor) => isReadable(anchor) && anchor.answered)?.messageIndex ?? -1;
-  const newer = anchors.findLast((anchor) => isReadable(anchor) && anchor.messageIndex > answered);
-  const older = anchors.findLast((anchor) => isReadable(anchor) && anchor.answered && anchor.messageIndex < answered);
-  return [answered, (newer ?? older)?.messageIndex ?? -1].filter((index) => index >= 0);
+  let newer = -1;
+  let answered = -1;
+  for (let at = anchors.length - 1; at >= 0; at--) {
+    const anchor = anchors.at(at);
+    if (anchor === undefined || (anchor.scopeHash !== null && anchor.scopeHash !== scopeHash)) continue;
+    const { messageIndex } = anchor;
+    if (answered < 0 && !anchor.answered) newer = Math.max(newer, messageIndex);
+    else if (answered < 0) answered = messageIndex;
+    else if (anchor.answered && messageIndex < answered) return [answered, messageIndex];
+    if (answered >= 0 && newer > answered) break;
+  }
+  return [answered, newer].filter((index) => index >= 0);
 }
 
 /** On a message: the adapter puts it on the last block, which is never thinking on the user's side. */

@@ -21,40 +21,69 @@ export function canonicalBlocks(messages: readonly ModelMessage[], tools: Tools 
 
 export const toolsBlock = (tools: Tools = []): CanonicalBlock => ({ role: "tools", json: JSON.stringify(tools) });
 
+/** Options of a system message are always a breakpoint: the fold itself gives it none. */
 export function messageBlocks(message: ModelMessage): readonly CanonicalBlock[] {
   const { role } = message;
+  if (role === "system") return [{ role, json: JSON.stringify(message.content) }];
   const options = withoutBreakpoint(message.providerOptions);
   const own = options === undefined ? "" : JSON.stringify(options);
-  if (role === "system") return [{ role, json: JSON.stringify(message.content) + own }];
   return message.content.map((part) => ({ role, json: JSON.stringify(part) + own }));
 }
 
 /** Link k is the hash of link k-1, the role and the bytes of block k. */
-const linkOf = (before: string, { role, json }: CanonicalBlock): string => sha256(`${before}\n${role}\n${json}`);
-
 export function chainOf(blocks: readonly CanonicalBlock[]): readonly string[] {
   const chain = new Chain();
   for (const block of blocks) chain.add(block);
-  return chain.links;
+  return chain.own;
 }
 
+/** Links of a chain, read like an array's. */
+export type Links = Pick<readonly string[], "length" | "at" | "lastIndexOf">;
+
 /** A chain that grows, with the length of what it names. */
-export class Chain {
-  readonly links: string[] = [];
+export class Chain implements Links {
+  /** The links behind those of `before`. */
+  readonly own: string[] = [];
   /** UTF-16 units of the blocks. */
   chars: number;
+  readonly #before: Chain | null;
+  readonly #count: number;
   #last: string;
 
-  /** Goes on where `before` ends, without changing it; its own links are the later ones only. */
+  /** Goes on where `before` ends now; what either of them adds later is not the other's. */
   constructor(before: Chain | null = null) {
+    this.#before = before;
+    this.#count = before === null ? 0 : before.length;
     this.chars = before === null ? 0 : before.chars;
     this.#last = before === null ? "" : before.#last;
   }
 
-  add(block: CanonicalBlock): void {
-    this.#last = linkOf(this.#last, block);
-    this.links.push(this.#last);
-    this.chars += block.json.length;
+  get length(): number {
+    return this.#count + this.own.length;
+  }
+
+  at(index: number): string | undefined {
+    const place = index < 0 ? this.length + index : index;
+    if (place < 0) return undefined;
+    return place < this.#count ? this.#before?.at(place) : this.own[place - this.#count];
+  }
+
+  lastIndexOf(link: string): number {
+    const own = this.own.lastIndexOf(link);
+    if (own >= 0) return this.#count + own;
+    const before = this.#before === null ? -1 : this.#before.lastIndexOf(link);
+    return before < this.#count ? before : -1;
+  }
+
+  /** All links, as they are now. */
+  links(): readonly string[] {
+    return this.#before === null ? this.own.slice() : this.#before.links().slice(0, this.#count).concat(this.own);
+  }
+
+  add({ role, json }: CanonicalBlock): void {
+    this.#last = sha256(`${this.#last}\n${role}\n${json}`);
+    this.own.push(this.#last);
+    this.chars += json.length;
   }
 
   addMessage(message: ModelMessage): void {
@@ -63,4 +92,4 @@ export class Chain {
 }
 
 /** The last link: names the whole request, and the prefix of every later one. */
-export const fingerprint = (chain: readonly string[]): string => chain.at(-1) ?? sha256("");
+export const fingerprint = (chain: Links): string => chain.at(-1) ?? sha256("");

@@ -5,6 +5,7 @@
 import { bySeq, type Fault, fault, type PrefixData, type StoredRow } from "@varve/protocol";
 import type { Alarm } from "./alarm.ts";
 import type { BlobLookup } from "./blobs.ts";
+import type { Anchors } from "./breakpoints.ts";
 import { CallIds } from "./call-ids.ts";
 import { type Entries, type Entry, entriesOf } from "./entries.ts";
 import type { ModelMessage } from "./model-message.ts";
@@ -32,6 +33,13 @@ export interface Fold {
    */
   readonly endsDerived: boolean;
   readonly prefix: PrefixData;
+}
+
+/** A fold whose anchors are to be read before its log grows. */
+export interface FoldNow extends Omit<Fold, "messages" | "anchors"> {
+  readonly messages: ModelMessage[];
+  readonly anchors: Anchors;
+  readonly tailAnchors: readonly Anchor[];
 }
 
 export interface FoldOptions {
@@ -104,6 +112,12 @@ export class LogFold {
   }
 
   result(): Fold | Fault {
+    const now = this.now();
+    return now.kind === "fold" ? { ...now, anchors: [...this.#anchors, ...now.tailAnchors] } : now;
+  }
+
+  /** Like `result`; costs no more for a longer log but the copy of a list of messages, which is the caller's. */
+  now(): FoldNow | Fault {
     const { prefix } = this.#view;
     if (prefix === null) return fault("log-damaged", "This log has no frozen prefix, so no request can be made.");
     const alarms: Alarm[] = [];
@@ -116,7 +130,8 @@ export class LogFold {
       kind: "fold",
       messages: this.#messages.concat(tail.messages, endsWithAssistant ? [continueMessage()] : []),
       settled: this.#messages.length,
-      anchors: this.#anchors.concat(tail.anchors),
+      anchors: joined(this.#anchors, tail.anchors),
+      tailAnchors: tail.anchors,
       alarms: this.#alarms.concat(alarms),
       endsDerived: endsWithAssistant || tail.lacksResult,
       prefix,
@@ -170,6 +185,12 @@ export class LogFold {
     this.#standing = rendered.standing;
   }
 }
+
+/** Two lists read as one, without a copy. */
+const joined = (first: readonly Anchor[], second: readonly Anchor[]): Anchors => ({
+  length: first.length + second.length,
+  at: (index) => (index < first.length ? first[index] : second[index - first.length]),
+});
 
 function systemMessages(prefix: PrefixData, profile: Profile): readonly ModelMessage[] {
   const blocks = prefix.system.map(wellFormedText).filter((block) => /\S/.test(block));

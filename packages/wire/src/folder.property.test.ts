@@ -28,6 +28,8 @@ const targets: readonly WireTarget[] = [
 ];
 const named = targets.map((target, index) => [`${target.profile.name} ${index}`, target] as const);
 const settings = { seed: 20_261_130, numRuns: 200 };
+/** Each answer is compared with a fold from nothing, which a busy machine makes slow. */
+const patience = { timeout: 120_000 };
 
 const inputOf = (rows: readonly StoredRow[], target: WireTarget, rest: Partial<RequestInput> = {}): RequestInput => ({
   rows,
@@ -82,7 +84,7 @@ const disturbed = fc
   });
 
 describe("a folder", () => {
-  test("[WIRE-80] while the log grows it answers what a fold of all rows does, for every profile", () => {
+  test("[WIRE-80] while the log grows it answers what a fold of all rows does, for every profile", patience, () => {
     const asked = new Map<WireTarget, number>();
     const points = fc.array(fc.nat(), { minLength: 6, maxLength: 10 });
     const property = fc.property(disturbed, fc.constantFrom(...targets), points, (rows, target, at) => {
@@ -97,7 +99,7 @@ describe("a folder", () => {
     expect([...asked.values()].filter((count) => count > 100)).toHaveLength(targets.length);
   });
 
-  test("[WIRE-80] whatever target, effort, fork or length was asked for before", () => {
+  test("[WIRE-80] whatever target, effort, fork or length was asked for before", patience, () => {
     const ask = fc.record({
       target: fc.constantFrom(...targets.slice(0, 4)),
       effort: fc.constantFrom("default", "default", "high"),
@@ -117,7 +119,7 @@ describe("a folder", () => {
     fc.assert(property, { ...settings, numRuns: 100 });
   });
 
-  test("[WIRE-80] also when bytes come that were gone", () => {
+  test("[WIRE-80] also when bytes come that were gone", patience, () => {
     const property = fc.property(randomLogs, fc.nat(), ({ rows }, when) => {
       const folder = createFolder();
       const from = when % rows.length;

@@ -5,6 +5,7 @@
 import type { BlobHash, Fault, StoredRow } from "@varve/protocol";
 import { isFault } from "@varve/protocol";
 import { type BlobLookup, blobsOf, neededBlobs, type ResolvedBlob } from "./blobs.ts";
+import type { Links } from "./canonical.ts";
 import { inOrder, isInOrder } from "./fold.ts";
 import type { RequestInput, WireRequest } from "./request.ts";
 import { RequestFold } from "./request-fold.ts";
@@ -36,7 +37,7 @@ class LogFolder implements Folder {
   #fold: RequestFold | null = null;
   #seen: Seen = seenOf([]);
   /** Chain of the last request that could be sent; only for telling where two requests part. */
-  #lastChain: readonly string[] | undefined;
+  #lastChain: Links | undefined;
   /** Bytes that stand in the messages, and hashes whose bytes were gone. */
   #blobs = new Map<BlobHash, ResolvedBlob>();
   #gone = new Set<BlobHash>();
@@ -48,9 +49,11 @@ class LogFolder implements Folder {
   request(input: Omit<RequestInput, "previousChain">): WireRequest | Fault {
     const ask = input.blobs ?? (() => undefined);
     const fold = this.#grown(input, ask) ?? this.#anew(input, ask);
-    const request = fold.request({ ...input, previousChain: this.#lastChain });
-    if (!isFault(request) && !request.endsDerived) this.#lastChain = request.chain;
-    return request;
+    const { rows, modelName, effort } = input;
+    const made = fold.request({ rows, modelName, effort, previousChain: this.#lastChain });
+    if (isFault(made)) return made;
+    if (!made.request.endsDerived) this.#lastChain = made.chain;
+    return made.request;
   }
 
   neededBlobs(rows: readonly StoredRow[]): readonly BlobHash[] {

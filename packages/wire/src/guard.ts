@@ -1,5 +1,6 @@
 /** The prefix guard: before a request is sent, it must extend the last one that this log sent to the same model. */
 import type { StoredRow } from "@varve/protocol";
+import type { Links } from "./canonical.ts";
 import { isLink } from "./segment.ts";
 
 /** Kinds of rows after which requests may begin anew: the page shows them as "cache restarts here". */
@@ -69,10 +70,10 @@ const restartKinds: ReadonlySet<string> = new Set<RestartKind>(["prefix", "compa
 const isRestart = (kind: string): kind is RestartKind => restartKinds.has(kind);
 
 export interface GuardInput {
-  readonly chain: readonly string[];
+  readonly chain: Links;
   readonly previous: PreviousRequest | null;
   /** When the caller still holds it; only for telling where the two part. */
-  readonly previousChain?: readonly string[] | undefined;
+  readonly previousChain?: Links | undefined;
 }
 
 export function guardPrefix({ chain, previous, previousChain }: GuardInput): GuardVerdict {
@@ -83,7 +84,9 @@ export function guardPrefix({ chain, previous, previousChain }: GuardInput): Gua
     return { kind: "restarted", by: previous.restartedBy.kind, seq: previous.restartedBy.seq };
   }
   if (previousChain?.at(-1) !== previous.tailHash) return unexplained(null);
-  return unexplained(previousChain.findIndex((link, index) => link !== chain[index]));
+  let same = 0;
+  while (same < previousChain.length && previousChain.at(same) === chain.at(same)) same += 1;
+  return unexplained(same);
 }
 
 const unexplained = (firstDifferingBlock: number | null): GuardVerdict => ({

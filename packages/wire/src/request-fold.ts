@@ -6,15 +6,23 @@ import type { Effort, Fault, PrefixData, StoredRow } from "@varve/protocol";
 import { isFault } from "@varve/protocol";
 import type { BlobLookup } from "./blobs.ts";
 import { rowOfBlock } from "./block-row.ts";
-import { applyBreakpoints, isMarked } from "./breakpoints.ts";
-import { Chain, fingerprint, toolsBlock } from "./canonical.ts";
-import { type Fold, LogFold } from "./fold.ts";
+import { breakpointsOf, isMarked } from "./breakpoints.ts";
+import { Chain, fingerprint, type Links, toolsBlock } from "./canonical.ts";
+import { type FoldNow, LogFold } from "./fold.ts";
 import { type GuardVerdict, guardPrefix, SentRequests } from "./guard.ts";
 import type { ModelMessage } from "./model-message.ts";
 import type { WireTarget } from "./profile.ts";
 import type { RequestInput, WireRequest } from "./request.ts";
 import { cacheLifetimes, type RequestOptions, requestOptions, scopeHashOf } from "./request-options.ts";
 import { Check } from "./validate.ts";
+
+export interface RequestNow extends Pick<RequestInput, "rows" | "modelName" | "effort"> {
+  readonly previousChain: Links | undefined;
+}
+export interface Made {
+  readonly request: WireRequest;
+  readonly chain: Links;
+}
 
 interface Chosen {
   readonly prefix: PrefixData;
@@ -60,34 +68,37 @@ export class RequestFold {
   }
 
   /** Of all rows so far, which are handed in once more for telling where two requests part. */
-  request({ rows, modelName, effort, previousChain }: Omit<RequestInput, "target" | "blobs">): WireRequest | Fault {
-    const fold = this.#fold.result();
+  request(input: RequestNow): Made | Fault {
+    const fold = this.#fold.now();
     if (isFault(fold)) return fold;
-    const { options, scopeHash } = this.#optionsFor(fold.prefix, effort);
+    const { messages, alarms, endsDerived } = fold;
+    const { options, scopeHash } = this.#optionsFor(fold.prefix, input.effort);
     const settled = this.#settle(fold, options);
     const chain = new Chain(settled.chain);
     const check = new Check(this.#target.profile, settled.check);
-    addMessages({ chain, check }, fold.messages, fold.settled);
-    const links = settled.chain.links.concat(chain.links);
+    addMessages({ chain, check }, messages, fold.settled);
     const lifetimes = cacheLifetimes(fold.prefix, this.#target, this.#fold.view.cacheTtl ?? undefined);
     const at = { anchors: fold.anchors, scopeHash, ...lifetimes };
-    const messages = applyBreakpoints(fold.messages, this.#target.profile, at);
-    const marks = messages.filter((message, index) => message !== fold.messages[index] && isMarked(message)).length;
-    const guard = guardPrefix({ chain: links, previous: this.#sent.newest(modelName), previousChain });
-    return {
+    const marks = breakpointsOf(messages, this.#target.profile, at);
+    for (const [index, message] of marks) messages[index] = message;
+    const count = [...marks.values()].filter(isMarked).length;
+    const request: WireRequest = {
       kind: "wire-request",
       messages,
       options,
       scopeHash,
-      tailHash: fingerprint(links),
-      chain: links,
+      tailHash: fingerprint(chain),
+      get chain() {
+        return chain.links();
+      },
       chars: chain.chars,
       lifetimes,
-      guard: this.#located(guard, rows, links.length),
-      violations: [...settled.check.violations, ...check.violations, ...check.whole(messages, marks)],
-      alarms: fold.alarms,
-      endsDerived: fold.endsDerived,
+      guard: this.#guard(chain, input),
+      violations: [...settled.check.violations, ...check.violations, ...check.whole(messages, count)],
+      alarms,
+      endsDerived,
     };
+    return { request, chain };
   }
 
   #optionsFor(prefix: PrefixData, effort: Effort): Chosen {
@@ -98,7 +109,7 @@ export class RequestFold {
     return this.#chosen;
   }
 
-  #settle(fold: Fold, options: RequestOptions): Settled {
+  #settle(fold: FoldNow, options: RequestOptions): Settled {
     const tools = toolsBlock(options.tools);
     if (this.#settled?.tools !== tools.json) {
       const chain = new Chain();
@@ -111,10 +122,12 @@ export class RequestFold {
     return settled;
   }
 
-  #located(guard: GuardVerdict, rows: readonly StoredRow[], blocks: number): GuardVerdict {
+  #guard(chain: Chain, { rows, modelName, previousChain }: RequestNow): GuardVerdict {
+    const guard = guardPrefix({ chain, previous: this.#sent.newest(modelName), previousChain });
     if (guard.kind !== "changed" || guard.firstDifferingBlock === null) return guard;
-    if (guard.firstDifferingBlock >= blocks) return guard;
-    return { ...guard, seq: rowOfBlock(rows, guard.firstDifferingBlock, { target: this.#target, blobs: this.#blobs }) };
+    if (guard.firstDifferingBlock >= chain.length) return guard;
+    const context = { target: this.#target, blobs: this.#blobs };
+    return { ...guard, seq: rowOfBlock(rows, guard.firstDifferingBlock, context) };
   }
 }
 

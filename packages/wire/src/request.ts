@@ -28,6 +28,7 @@ export interface WireRequest {
   /** For the `request` row, sealed before the request starts. */
   readonly scopeHash: string;
   readonly tailHash: string;
+  /** Put together when it is read. */
   readonly chain: readonly string[];
   /** UTF-16 units of the canonical blocks. */
   readonly chars: number;

@@ -24,10 +24,14 @@ function blocksOf(message: ModelMessage, messageIndex: number): readonly SentBlo
     ...block,
     kind: kindOf(message, index),
     // A breakpoint on a message is one on its last block.
-    marked: index === blocks.length - 1 && isMarked(message),
+    marked: index === blocks.length - 1 && carriesMark(message),
     messageIndex,
   }));
 }
+
+/** The fold itself gives a system message no options: those that it has are a breakpoint of its provider's kind. */
+const carriesMark = (message: ModelMessage): boolean =>
+  isMarked(message) || (message.role === "system" && message.providerOptions !== undefined);
 
 function kindOf(message: ModelMessage, index: number): SentBlock["kind"] {
   const type = message.role === "system" ? "text" : message.content[index]?.type;
