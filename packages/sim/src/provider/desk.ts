@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AccountedFigures } from "../cache/cache-model.ts";
+import type { AccountedFigures, BegunRequest } from "../cache/cache-model.ts";
 import type { CacheRules } from "../cache/vendor-cache.ts";
 import { type Deferred, deferred } from "../deferred.ts";
 import { createAccounting } from "./accounting.ts";
@@ -45,7 +45,8 @@ const MODEL_LISTS: Readonly<Record<string, Vendor>> = {
 interface Recorded {
   readonly call: RecordedCall;
   end(outcome: CallOutcome): void;
-  count(figures: AccountedFigures): void;
+  /** Keeps what the cache said, and hears when the answer begins. */
+  count(begun: BegunRequest): BegunRequest;
 }
 
 /** Receives requests, records calls, and pairs them with replies and gates in order of arrival. */
@@ -155,10 +156,12 @@ export class Desk {
   ): Recorded {
     const ended = deferred<CallOutcome>();
     let counted: AccountedFigures | null = null;
+    let hasBegun = false;
     let outcome: CallOutcome | null = null;
     const call: RecordedCall = {
       index: this.calls.length,
       vendor,
+      startedAtMs: this.#options.now?.() ?? 0,
       path: request.url ?? "",
       headers: redactHeaders(request.headers),
       body: bodyOf(got.text),
@@ -168,6 +171,7 @@ export class Desk {
       droppedThinking: got.admission.kind === "admitted" ? got.admission.thinking.dropped : 0,
       mismatchedThinking: got.admission.kind === "admitted" ? got.admission.thinking.mismatched : [],
       counted: () => counted,
+      hasBegun: () => hasBegun,
       ended: ended.promise,
       outcome: () => outcome,
     };
@@ -178,8 +182,13 @@ export class Desk {
       got.control?.end(result);
       ended.resolve(result);
     };
-    const count = (figures: AccountedFigures): void => {
-      counted = figures;
+    const count: Recorded["count"] = (begun) => {
+      counted = begun.figures;
+      const firstEvent = (): void => {
+        hasBegun = true;
+        begun.firstEvent();
+      };
+      return { ...begun, firstEvent };
     };
     return { call, end, count };
   }
@@ -193,9 +202,8 @@ export class Desk {
       ids: { call: () => this.#newCallId(request.vendor), message: (index) => `msg_fake_${index + 1}` },
       count: (usage) => {
         const { vendor, model, body } = request;
-        const begun = this.#accounting.begin({ vendor, model, body, usage, nowMs: now?.() ?? 0 });
-        count(begun.begun.figures);
-        return begun;
+        const { begun, input } = this.#accounting.begin({ vendor, model, body, usage, nowMs: now?.() ?? 0 });
+        return { begun: count(begun), input };
       },
       reply: async () => {
         const found = this.script.take(request) ?? reply ?? null;

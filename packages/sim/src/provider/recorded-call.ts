@@ -14,6 +14,8 @@ export interface RecordedCall {
   /** From 0. */
   readonly index: number;
   readonly vendor: Vendor;
+  /** When it arrived, by the clock that the server was given; 0 without one. */
+  readonly startedAtMs: number;
   readonly path: string;
   /** Lower-case names; the key is replaced by `[redacted]`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -30,6 +32,8 @@ export interface RecordedCall {
   readonly mismatchedThinking: readonly string[];
   /** The four figures of the vendor's cache for this call and what it could have read; null before it is answered. */
   counted(): AccountedFigures | null;
+  /** Whether the answer has begun: only then the request left something in the cache. */
+  hasBegun(): boolean;
   readonly ended: Promise<CallOutcome>;
   /** Null while the call is open. */
   outcome(): CallOutcome | null;

@@ -6,7 +6,7 @@ import { type Adapter, adapters, type FuzzFigures, fuzz, olderAdapters } from "@
 import { wireProblemOf } from "../wire-problem.ts";
 
 /** Requests of each profile; forms for models of another age get a quarter. */
-const usual = 20_000;
+const usual = 10_000;
 const short = 2_000;
 const shownMax = 5;
 

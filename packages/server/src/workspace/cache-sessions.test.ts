@@ -1,0 +1,57 @@
+/** Whole sessions against caches that keep the vendors' rules: every token that can be read is read. */
+import { describe, expect, test } from "vitest";
+import { cacheSession, type SessionCall } from "./testing/cache-session.ts";
+
+const minute = 60_000;
+
+interface Profile {
+  readonly model: string;
+  /** How long an unused entry lives. */
+  readonly lifeMs: number;
+  /** What the vendor rounds a match down by, at most. */
+  readonly step: number;
+}
+
+const profiles: readonly (readonly [string, Profile])[] = [
+  ["anthropic", { model: "anthropic/claude-opus-5-5", lifeMs: 5 * minute, step: 0 }],
+  ["openai-responses", { model: "openai/gpt-5.6-sol", lifeMs: 30 * minute, step: 0 }],
+  ["openai-responses before 5.6", { model: "openai/gpt-5.2", lifeMs: 5 * minute, step: 129 }],
+  ["google", { model: "google/gemini-3.5-flash", lifeMs: 5 * minute, step: 0 }],
+  ["deepseek", { model: "deepseek/deepseek-v4-pro", lifeMs: 120 * minute, step: 0 }],
+  ["openrouter", { model: "openrouter/anthropic/claude-opus-5.5", lifeMs: 5 * minute, step: 0 }],
+  ["mistral", { model: "openai-compatible/mistral-large-latest", lifeMs: Number.POSITIVE_INFINITY, step: 0 }],
+  ["openai-compatible", { model: "openai-compatible/qwen3:32b", lifeMs: Number.POSITIVE_INFINITY, step: 0 }],
+];
+
+/** What a client whose bytes never move reads at least: the whole request before, while its entry lives. */
+function stableShortfalls(calls: readonly SessionCall[], { lifeMs, step }: Profile): readonly string[] {
+  return calls.flatMap((call, index) => {
+    const before = calls.slice(0, index).findLast(({ tab, hasBegun }) => hasBegun && tab === call.tab);
+    if (before === undefined || call.startedAtMs - before.startedAtMs >= lifeMs) return [];
+    return call.read >= before.total - step
+      ? []
+      : [`call ${index} of tab ${call.tab}: ${call.read} of ${before.total}`];
+  });
+}
+
+/** The long run of the simulation takes more of them. */
+const seeds = process.env.SOAK === "1" ? [1, 2, 3, 4, 5, 6] : [1];
+const sessionMs = 240_000;
+
+describe.each(profiles)("%s", (_name, profile) => {
+  test.each(seeds)(
+    "over a session with everything that happens, read / attainable is 1.000 (seed %i)",
+    async (seed) => {
+      const { calls, refusals, droppedThinking } = await cacheSession({ model: profile.model, seed });
+      expect(refusals).toEqual([]);
+      expect(droppedThinking).toBe(0);
+      const sum = (of: (call: SessionCall) => number): number => calls.reduce((total, call) => total + of(call), 0);
+      const short = calls.filter(({ read, attainable }) => read !== attainable);
+      expect(short).toEqual([]);
+      expect(stableShortfalls(calls, profile)).toEqual([]);
+      expect(sum(({ read }) => read)).toBeGreaterThan(sum(({ total }) => total) / 2);
+      expect(calls.length).toBeGreaterThan(25);
+    },
+    sessionMs,
+  );
+});
