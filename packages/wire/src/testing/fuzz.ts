@@ -28,8 +28,13 @@ const emptiness = ['"text":""', '"content":[]', '"parts":[]', "\\ud83d"];
 /** DeepSeek's own adapter writes an empty text beside calls, as its service does. */
 const emptyContent = '"content":""';
 
-const emptyIn = (text: string, profile: string): string | undefined =>
-  [...emptiness, ...(profile === "deepseek" ? [] : [emptyContent])].find((what) => text.includes(what));
+/** A thought without words goes back as it came, signed: at OpenRouter it stands among the details. */
+const silentThought = '{"type":"reasoning.text","text":""';
+
+function emptyIn(text: string, profile: string): string | undefined {
+  const spoken = profile === "openrouter" ? text.replaceAll(silentThought, "{") : text;
+  return [...emptiness, ...(profile === "deepseek" ? [] : [emptyContent])].find((what) => spoken.includes(what));
+}
 
 export interface FuzzOptions {
   readonly adapter: Adapter;
