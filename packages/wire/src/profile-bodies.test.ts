@@ -341,6 +341,13 @@ describe("OpenRouter", () => {
     expect(await bodyOf(one, logOf(P(), U("a"), cut, T("t"), U("b", t2)))).not.toContain("reasoning_details");
   });
 
+  test("[WIRE-15] half an emoji among the details leaves as U+FFFD", async () => {
+    const thought = thinkingRow("signed", { scope: one.target.modelScope, token: "s", text: "half \ud83d", place });
+    const text = await bodyOf(one, logOf(P(), U("a"), thought, T("t"), U("b", t2)));
+    expect(text).toContain('"text":"half \ufffd"');
+    expect(text).not.toContain("\\ud83d");
+  });
+
   test("[WIRE-66] a workspace's requests are routed as one", async () => {
     const body = JSON.parse(await bodyOf(one, logOf(P({ workspace: "home" }), U("a"))));
     expect(body).toMatchObject({ session_id: expect.stringMatching(/^varve-/), usage: { include: true } });

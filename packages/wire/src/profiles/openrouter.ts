@@ -1,7 +1,7 @@
 import type { Json, JsonObject, ThinkingData } from "@varve/protocol";
 import { providerOptionsOf, type ReasoningPart } from "../model-message.ts";
 import { metadataOf, type Profile } from "../profile.ts";
-import { isList, isObject, wellFormedText } from "../well-formed.ts";
+import { isList, isObject, wellFormedObject, wellFormedText } from "../well-formed.ts";
 import { isPlainCallId, plainCallId } from "../wire-ids.ts";
 
 /** Houses whose reasoning in plain text is only taken back signed; a detail that names no house counts as Anthropic's. */
@@ -19,7 +19,7 @@ const isReplayable = (detail: Json): detail is JsonObject =>
 
 function replayMetadata(metadata: JsonObject): JsonObject | null {
   const given = metadataOf(metadata, "openrouter").reasoning_details;
-  const details = given !== undefined && isList(given) ? given.filter(isReplayable) : [];
+  const details = given !== undefined && isList(given) ? given.filter(isReplayable).map(wellFormedObject) : [];
   return details.length === 0 ? null : { openrouter: { reasoning_details: details } };
 }
 
