@@ -34,7 +34,6 @@ describe("what cannot be understood", () => {
     ["a tab id that is too long", "GET", `/api/tabs/${"a".repeat(65)}`, undefined, 400, "bad-id"],
     ["an address that is none", "GET", "/api/nothing", undefined, 404, "unknown-route"],
     ["an address below a route", "GET", "/api/tabs/a/b/c", undefined, 404, "unknown-route"],
-    ["usage, which comes later", "GET", "/api/usage", undefined, 404, "unknown-route"],
     ["the wrong method", "PUT", "/api/tabs", undefined, 405, "method-refused"],
     ["no credential of that name", "DELETE", "/api/credentials/none", undefined, 404, "unknown-credential"],
     ["a credential of the environment", "DELETE", "/api/credentials/openai-compatible", undefined, 400, "bad-request"],
