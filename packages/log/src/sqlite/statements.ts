@@ -64,7 +64,8 @@ const texts = {
 
   // The bill.
   insertBill: `INSERT INTO bills (${billColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  bills: `SELECT ${billColumns} FROM bills WHERE ${billRange} ORDER BY n DESC LIMIT ?`,
+  /** By the index of times: in the order of `n` it would walk the whole table when little of it is recent. */
+  bills: `SELECT ${billColumns} FROM bills WHERE ${billRange} ORDER BY +n DESC LIMIT ?`,
   billsOfTab: `SELECT ${billColumns} FROM bills WHERE tab_id = ? AND ${billRange} ORDER BY n DESC LIMIT ?`,
   billsOfTurn: `SELECT ${billColumns} FROM bills WHERE tab_id = ? AND turn_id = ? AND ${billRange} ORDER BY n DESC LIMIT ?`,
   billsOfLog: `SELECT ${billColumns} FROM bills WHERE log_id = ? AND ${billRange} ORDER BY seq DESC LIMIT ?`,
