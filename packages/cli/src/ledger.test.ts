@@ -22,7 +22,9 @@ function recording(lines: readonly object[]): string {
   writeFileSync(join(folder, "run.jsonl"), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   return "run.jsonl";
 }
-const header = { type: "session", id: "s", cwd: "/w", thinkingLevel: "off" };
+/** The word by which pi begins a file. */
+const piHead = "session";
+const header = { type: piHead, id: "s", cwd: "/w", thinkingLevel: "off" };
 function request(at: number, usage: object, given: { readonly model?: string; readonly provider?: string } = {}) {
   const { model = "claude-opus-5-5", provider = "anthropic" } = given;
   const whole = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...usage };

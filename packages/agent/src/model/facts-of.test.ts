@@ -95,7 +95,10 @@ describe("facts of a model", () => {
     expect(factsOf("openai-compatible", "gpt-5.4", { baseUrl: "http://127.0.0.1:11434/v1" })).toEqual(unknownFacts);
     expect(factsOf("openai-compatible", "gpt-5.4", { baseUrl: "not an address" })).toEqual(unknownFacts);
     expect(factsOf("anthropic", "claude-of-next-year")).toEqual(unknownFacts);
-    expect(factsOf("anthropic", "toString")).toEqual(unknownFacts);
+    for (const name of ["toString", "constructor/name", "__proto__/x"]) {
+      expect(factsOf("anthropic", name), name).toEqual(unknownFacts);
+      expect(factsOf("openrouter", name), name).toEqual(unknownFacts);
+    }
     expect(ratesOf("google", "gemma-4-31b-it")).toBeNull();
     expect(factsOf("google", "gemma-4-31b-it").contextTokens).toBe(262_144);
   });

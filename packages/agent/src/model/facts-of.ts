@@ -3,7 +3,7 @@ import type { ProviderName } from "@varve/protocol";
 import type { ModelFacts, ModelPrices, PriceOverrides, Rates } from "./facts.ts";
 import { unknownFacts } from "./facts.ts";
 import { cacheRule, longWriteFactor } from "./table/cache-rules.ts";
-import type { TableRow } from "./table/table.ts";
+import type { TableRow } from "./table/row.ts";
 import { tableRow } from "./table/table.ts";
 
 export interface FactsOptions {

@@ -5,6 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { findRecordings, recordingPath } from "./find.ts";
 import { recordingLimits } from "./limits.ts";
 
+/** The words by which pi begins a file, and names what is in it. */
+const piHead = "session";
+const piName = "session_info";
+
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "varve-found-"));
@@ -12,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 /** `at`: seconds. */
-function file(path: string, lines: readonly object[] = [{ type: "session" }], at = 1000): string {
+function file(path: string, lines: readonly object[] = [{ type: piHead }], at = 1000): string {
   const whole = join(home, path);
   mkdirSync(dirname(whole), { recursive: true });
   writeFileSync(whole, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -68,12 +72,12 @@ test("[BILL-9] no link is followed: not to a file, not to a folder, not on the w
 test("[BILL-8] a title is what the tool calls it, else the person's first words, else the file's name", async () => {
   const { titleCharsMax } = recordingLimits;
   const cases: readonly (readonly [readonly object[], string])[] = [
-    [[user("words"), { type: "session_info", name: "Named" }], "Named"],
+    [[user("words"), { type: piName, name: "Named" }], "Named"],
     [[user([{ type: "image" }, { type: "text", text: "  two\n lines " }])], "two lines"],
     [[user("/model"), user("<command-name>x"), user(""), user("real")], "real"],
     [[user("ä".repeat(200))], `${"ä".repeat(titleCharsMax - 1)}…`],
     [[user("x".repeat(recordingLimits.titleBytesMax))], "4"],
-    [[{ type: "session" }, user(7)], "5"],
+    [[{ type: piHead }, user(7)], "5"],
   ];
   for (const [index, [lines]] of cases.entries()) file(`.pi/agent/sessions/w/${index}.jsonl`, lines, 9000 - index);
   expect(await titles()).toEqual(cases.map(([, title]) => title));

@@ -21,8 +21,10 @@ async function* texts(lines: readonly (object | string | null)[]): AsyncGenerato
 const short = ({ causes }: BillBody) => causes.map(({ kind, requests, tokens }) => ({ kind, requests, tokens }));
 
 /** A pi entry; `at` in minutes. */
+/** The word by which pi begins a file. */
+const piHead = "session";
 const header = {
-  type: "session",
+  type: piHead,
   id: "s",
   cwd: "/w",
   provider: "anthropic",
@@ -338,7 +340,7 @@ describe("a file", () => {
     [{ type: "summary", leafUuid: "x", summary: "s" }, "claude-code"],
     [{ type: "file-history-snapshot", messageId: "m" }, "claude-code"],
     [entry("u", null, 0), "claude-code"],
-    [{ type: "session" }, null],
+    [{ type: piHead }, null],
     [{ type: "user", uuid: "u" }, null],
     [{}, null],
   ])("[BILL-6] %j is a line of %s", (fields, format) => {

@@ -2,7 +2,7 @@
  * Models that no list carries any more but old recordings name: rows like the generated ones, prices of the time when they
  * were last sold.
  */
-import type { TableRow } from "./table.ts";
+import type { TableRow } from "./row.ts";
 
 const sonnet: TableRow = [200_000, 64_000, 3, 15, 0.3, 3.75];
 const opus: TableRow = [200_000, 32_000, 15, 75, 1.5, 18.75];

@@ -2,19 +2,7 @@
 import { assert } from "@varve/protocol";
 import file from "./models.gen.json" with { type: "json" };
 import { retiredModels } from "./retired.ts";
-
-type Rate = number | null;
-/** Context, most output, then US dollars for a million tokens: input, output, read, write. Tiers begin above a total input. */
-export type TableRow = readonly [
-  contextTokens: Rate,
-  outputTokensMax: Rate,
-  input: Rate,
-  output: Rate,
-  read: Rate,
-  write: Rate,
-  tiers?: readonly TableTier[],
-];
-export type TableTier = readonly [above: number, input: Rate, output: Rate, read: Rate, write: Rate];
+import type { Rate, TableRow, TableTier } from "./row.ts";
 
 const tables: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>> = file.providers;
 
@@ -23,10 +11,13 @@ export const tableColumns: readonly string[] = file.columns;
 
 /** The row of exactly this id, or null. `table` is a provider, or a vendor with a table of its own. */
 export function tableRow(table: string, id: string): TableRow | null {
-  const models: Readonly<Record<string, unknown>> | undefined = tables[table];
-  if (models !== undefined && Object.hasOwn(models, id)) return decodeRow(models[id]);
-  const retired = retiredModels[table];
-  return retired !== undefined && Object.hasOwn(retired, id) ? (retired[id] ?? null) : null;
+  const row = own(own(tables, table), id);
+  return row === undefined ? (own(own(retiredModels, table), id) ?? null) : decodeRow(row);
+}
+
+/** Names come from outside: "constructor" is no table. */
+function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 export const tableIds = (table: string): readonly string[] => Object.keys(tables[table] ?? {});
