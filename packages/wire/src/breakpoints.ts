@@ -7,6 +7,7 @@
  * same prefix); T0, this request's end; and T2, one more earlier end, for the two ways in which T1's entry may be
  * missing: the previous request was never answered, or another tab or model kept an older one alive.
  */
+import type { List } from "./list.ts";
 import { type ModelMessage, type ProviderOptions, providerOptionsOf } from "./model-message.ts";
 import type { Profile } from "./profile.ts";
 import type { Anchor } from "./render.ts";
@@ -16,12 +17,9 @@ export const breakpointsMax = 4;
 
 export type CacheTtl = "5m" | "1h";
 
-/** An array, or what can be read like one. */
-export type Anchors = Pick<readonly Anchor[], "length" | "at">;
-
 export interface BreakpointOptions {
   /** Ascending by message index. */
-  readonly anchors: Anchors;
+  readonly anchors: List<Anchor>;
   /** Requests of another scope (model, effort, tools) left no entry that this one could read. */
   readonly scopeHash: string;
   /** Longer lifetimes must come first, so the system prompt's is never the shorter one. */
@@ -48,7 +46,7 @@ function withMarks(messages: readonly ModelMessage[], marks: ReadonlyMap<number,
 
 /** The messages that carry a breakpoint, marked, by index. Looks at few messages, however many there are. */
 export function breakpointsOf(
-  messages: readonly ModelMessage[],
+  messages: List<ModelMessage>,
   profile: Pick<Profile, "breakpoints" | "systemMark">,
   options: BreakpointOptions,
 ): ReadonlyMap<number, ModelMessage> {
@@ -60,20 +58,27 @@ export function breakpointsOf(
 }
 
 /** One mark, at the end of the system prompt, in every request alike: a mark changes the form of what carries it. */
-function systemMark(messages: readonly ModelMessage[], mark: ProviderOptions): ReadonlyMap<number, ModelMessage> {
-  const last = messages.findIndex((message) => message.role !== "system") - 1;
-  const message = messages[last];
+function systemMark(messages: List<ModelMessage>, mark: ProviderOptions): ReadonlyMap<number, ModelMessage> {
+  const last = endOfSystem(messages);
+  const message = last < 0 ? undefined : messages.at(last);
   if (message === undefined) return new Map();
   return new Map([[last, { ...message, providerOptions: { ...message.providerOptions, ...mark } }]]);
 }
 
-function tailMarks(messages: readonly ModelMessage[], options: BreakpointOptions): ReadonlyMap<number, ModelMessage> {
+/** Index of the last system message in front of all others, -1 without one or where there is nothing else. */
+function endOfSystem(messages: List<ModelMessage>): number {
+  let end = 0;
+  while (messages.at(end)?.role === "system") end += 1;
+  return end < messages.length ? end - 1 : -1;
+}
+
+function tailMarks(messages: List<ModelMessage>, options: BreakpointOptions): ReadonlyMap<number, ModelMessage> {
   const marks = new Map<number, ModelMessage>();
   const mark = (index: number, ttl: CacheTtl): void => {
-    const message = messages[index];
+    const message = index < 0 ? undefined : messages.at(index);
     if (message !== undefined) marks.set(index, marked(message, ttl));
   };
-  const lastSystem = messages.findIndex((message) => message.role !== "system") - 1;
+  const lastSystem = endOfSystem(messages);
   mark(lastSystem, options.ttl === "1h" ? "1h" : options.systemTtl);
   for (const index of earlierTails(options)) if (index > lastSystem) mark(index, options.ttl);
   if (messages.length - 1 > lastSystem) mark(messages.length - 1, options.ttl);

@@ -5,6 +5,7 @@
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
 import { withoutBreakpoint } from "./breakpoints.ts";
 import { sha256 } from "./digest.ts";
+import type { List } from "./list.ts";
 import type { ModelMessage } from "./model-message.ts";
 
 export interface CanonicalBlock {
@@ -38,7 +39,7 @@ export function chainOf(blocks: readonly CanonicalBlock[]): readonly string[] {
 }
 
 /** Links of a chain, read like an array's. */
-export type Links = Pick<readonly string[], "length" | "at" | "lastIndexOf">;
+export type Links = List<string> & Pick<readonly string[], "lastIndexOf">;
 
 /** A chain that grows, with the length of what it names. */
 export class Chain implements Links {

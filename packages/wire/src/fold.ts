@@ -5,9 +5,9 @@
 import { bySeq, type Fault, fault, type PrefixData, type StoredRow } from "@varve/protocol";
 import type { Alarm } from "./alarm.ts";
 import type { BlobLookup } from "./blobs.ts";
-import type { Anchors } from "./breakpoints.ts";
 import { CallIds } from "./call-ids.ts";
 import { type Entries, type Entry, entriesOf } from "./entries.ts";
+import { JoinedList } from "./list.ts";
 import type { ModelMessage } from "./model-message.ts";
 import type { Profile, WireTarget } from "./profile.ts";
 import { type Anchor, continueMessage, type Rendered, render, type Standing } from "./render.ts";
@@ -35,11 +35,10 @@ export interface Fold {
   readonly prefix: PrefixData;
 }
 
-/** A fold whose anchors are to be read before its log grows. */
+/** A fold whose lists are put together when somebody needs them. */
 export interface FoldNow extends Omit<Fold, "messages" | "anchors"> {
-  readonly messages: ModelMessage[];
-  readonly anchors: Anchors;
-  readonly tailAnchors: readonly Anchor[];
+  readonly messages: JoinedList<ModelMessage>;
+  readonly anchors: JoinedList<Anchor>;
 }
 
 export interface FoldOptions {
@@ -113,10 +112,10 @@ export class LogFold {
 
   result(): Fold | Fault {
     const now = this.now();
-    return now.kind === "fold" ? { ...now, anchors: [...this.#anchors, ...now.tailAnchors] } : now;
+    return now.kind === "fold" ? { ...now, messages: now.messages.toArray(), anchors: now.anchors.toArray() } : now;
   }
 
-  /** Like `result`; costs no more for a longer log but the copy of a list of messages, which is the caller's. */
+  /** Like `result`, at a cost that no length of the log adds to. */
   now(): FoldNow | Fault {
     const { prefix } = this.#view;
     if (prefix === null) return fault("log-damaged", "This log has no frozen prefix, so no request can be made.");
@@ -128,10 +127,12 @@ export class LogFold {
     const endsWithAssistant = tail.standing.side === "assistant";
     return {
       kind: "fold",
-      messages: this.#messages.concat(tail.messages, endsWithAssistant ? [continueMessage()] : []),
+      messages: new JoinedList(
+        this.#messages,
+        endsWithAssistant ? [...tail.messages, continueMessage()] : tail.messages,
+      ),
       settled: this.#messages.length,
-      anchors: joined(this.#anchors, tail.anchors),
-      tailAnchors: tail.anchors,
+      anchors: new JoinedList(this.#anchors, tail.anchors),
       alarms: this.#alarms.concat(alarms),
       endsDerived: endsWithAssistant || tail.lacksResult,
       prefix,
@@ -185,12 +186,6 @@ export class LogFold {
     this.#standing = rendered.standing;
   }
 }
-
-/** Two lists read as one, without a copy. */
-const joined = (first: readonly Anchor[], second: readonly Anchor[]): Anchors => ({
-  length: first.length + second.length,
-  at: (index) => (index < first.length ? first[index] : second[index - first.length]),
-});
 
 function systemMessages(prefix: PrefixData, profile: Profile): readonly ModelMessage[] {
   const blocks = prefix.system.map(wellFormedText).filter((block) => /\S/.test(block));

@@ -10,6 +10,7 @@ import { breakpointsOf, isMarked } from "./breakpoints.ts";
 import { Chain, fingerprint, type Links, toolsBlock } from "./canonical.ts";
 import { type FoldNow, LogFold } from "./fold.ts";
 import { type GuardVerdict, guardPrefix, SentRequests } from "./guard.ts";
+import type { JoinedList, List } from "./list.ts";
 import type { ModelMessage } from "./model-message.ts";
 import type { WireTarget } from "./profile.ts";
 import type { RequestInput, WireRequest } from "./request.ts";
@@ -80,11 +81,14 @@ export class RequestFold {
     const lifetimes = cacheLifetimes(fold.prefix, this.#target, this.#fold.view.cacheTtl ?? undefined);
     const at = { anchors: fold.anchors, scopeHash, ...lifetimes };
     const marks = breakpointsOf(messages, this.#target.profile, at);
-    for (const [index, message] of marks) messages[index] = message;
     const count = [...marks.values()].filter(isMarked).length;
+    let prompt: ModelMessage[] | null = null;
     const request: WireRequest = {
       kind: "wire-request",
-      messages,
+      get messages() {
+        prompt ??= withMarks(messages, marks);
+        return prompt;
+      },
       options,
       scopeHash,
       tailHash: fingerprint(chain),
@@ -131,16 +135,22 @@ export class RequestFold {
   }
 }
 
+function withMarks(messages: JoinedList<ModelMessage>, marks: ReadonlyMap<number, ModelMessage>): ModelMessage[] {
+  const prompt = messages.toArray();
+  for (const [index, message] of marks) prompt[index] = message;
+  return prompt;
+}
+
 function addMessages(
   { chain, check }: Pick<Settled, "chain" | "check">,
-  messages: readonly ModelMessage[],
+  messages: List<ModelMessage>,
   from: number,
   to: number = messages.length,
 ): void {
   for (let index = from; index < to; index++) {
-    const message = messages[index];
+    const message = messages.at(index);
     if (message === undefined) return;
     chain.addMessage(message);
-    check.message(message, messages[index - 1], index);
+    check.message(message, index === 0 ? undefined : messages.at(index - 1), index);
   }
 }

@@ -22,7 +22,7 @@ export interface RequestInput {
 
 export interface WireRequest {
   readonly kind: "wire-request";
-  /** With breakpoints: the `prompt` of `doStream`. */
+  /** With breakpoints: the `prompt` of `doStream`. The list is put together when it is read. */
   readonly messages: ModelMessage[];
   readonly options: RequestOptions;
   /** For the `request` row, sealed before the request starts. */

@@ -2,6 +2,7 @@
 import { unreachable } from "@varve/protocol";
 import { breakpointsMax, isMarked } from "./breakpoints.ts";
 import { parseArguments } from "./call-arguments.ts";
+import type { List } from "./list.ts";
 import type { AssistantPart, CallPart, ModelMessage, ResultPart, UserPart } from "./model-message.ts";
 import type { Profile } from "./profile.ts";
 import { isToolNameOnWire } from "./wire-ids.ts";
@@ -72,13 +73,16 @@ export class Check {
   }
 
   /** What only the whole shows, of messages that all were checked one by one; `marks` of them carry a breakpoint. */
-  whole(messages: readonly ModelMessage[], marks: number): readonly Violation[] {
+  whole(messages: List<ModelMessage>, marks: number): readonly Violation[] {
     const whole = new Check(this.#profile);
     const end = messages.length - 1;
-    if (messages[0]?.role !== "system") whole.#add("no-system", 0, "the first message is not the system prompt");
-    const first = messages.findIndex((message) => message.role !== "system");
-    if (messages[first]?.role !== "user") whole.#add("not-user-first", Math.max(first, 0), "no user message in front");
-    if (messages[end]?.role === "assistant" || first < 0)
+    if (messages.at(0)?.role !== "system") whole.#add("no-system", 0, "the first message is not the system prompt");
+    let first = 0;
+    while (messages.at(first)?.role === "system") first += 1;
+    const isBare = first > end;
+    if (messages.at(first)?.role !== "user")
+      whole.#add("not-user-first", isBare ? 0 : first, "no user message in front");
+    if (isBare || messages.at(end)?.role === "assistant")
       whole.#add("not-user-last", end, "the model is to speak next");
     if (this.#owed.length > 0) whole.#add("unanswered-call", end, this.#owed.join(", "));
     if (marks > breakpointsMax) whole.#add("too-many-breakpoints", end, `${marks}`);
