@@ -49,7 +49,7 @@ const call = (toolCallId: string, input = "{}", toolName = "bash"): ModelPart =>
 });
 
 describe("order", () => {
-  test("[ASM-1] blocks seal in opening order, a text that ends behind a call stands before it", () => {
+  test("[ASM-1] B15: blocks seal in opening order, a text that ends behind a call stands before it", () => {
     const { ops, rows } = run([
       { type: "text-start", id: "0" },
       { type: "text-delta", id: "0", delta: "hi" },
@@ -121,10 +121,26 @@ describe("metadata", () => {
       ],
       { openai: { itemId: "rs", reasoningEncryptedContent: "final" } },
     ],
-  ])("[ASM-2] thinking keeps what came with %s", (_name, parts, metadata) => {
+  ])("[ASM-2] B16: thinking keeps what came with %s", (_name, parts, metadata) => {
     const { rows } = run([...parts, finish()]);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.data).toMatchObject({ metadata, modelScope: "anthropic:m" });
+  });
+
+  test("[ASM-2] what came with a call is kept with the model that may see it, and a bare call names none", () => {
+    const call = (id: string, providerMetadata?: { google: { thoughtSignature: string } }): ModelPart => ({
+      type: "tool-call",
+      toolCallId: id,
+      toolName: "bash",
+      input: "{}",
+      ...(providerMetadata && { providerMetadata }),
+    });
+    const { rows } = run([call("a", { google: { thoughtSignature: "G" } }), call("b"), finish()]);
+    expect(rows.map(({ data }) => data)).toMatchObject([
+      { callId: "a", providerMetadata: { google: { thoughtSignature: "G" } }, modelScope: "anthropic:m" },
+      { callId: "b" },
+    ]);
+    expect(rows[1]?.data).not.toHaveProperty("modelScope");
   });
 
   test("[ASM-2] a token on an empty text is kept with the models that may see it", () => {
