@@ -161,11 +161,12 @@ describe("a failure that stays", () => {
     }
   });
 
-  test("[LOOP-7] after the last retry nothing is voided: open text is partial, calls get results, the error says what to do", async () => {
+  test("[LOOP-7] B14: after the last retry nothing is voided: open text is partial, calls get results, the error says what to do", async () => {
     const last: Answer = joined([...say("I run it."), call("A", "echo", {})], hel, overloaded);
     const { tab, clock, requests } = await world([
       ...Array.from({ length: turnLimits.retriesMax }, () => status(503)),
       last,
+      [...say("Again."), finish()],
     ]);
     await tab.send("go");
     for (let tries = 1; tries <= turnLimits.retriesMax; tries++) {
@@ -187,6 +188,11 @@ describe("a failure that stays", () => {
     expect(tab.rows.find((row) => row.type === "error")?.data).toMatchObject({
       hint: expect.stringContaining("continue"),
     });
+
+    // The next request is made of what is left, and is a valid one.
+    await tab.send("continue");
+    await tab.idle();
+    expect(wordsOf(tab.rows).slice(-3)).toEqual(["user:continue", "text:Again.", "end:done"]);
   });
 });
 
