@@ -1,9 +1,11 @@
 import { memoryLog, verifyRows } from "@varve/log";
 import type { StoredRow } from "@varve/protocol";
-import { createFakeClock, createFakeIds } from "@varve/sim";
+import { createFakeClock, createFakeIds, createFakeProvider, type ScriptItem } from "@varve/sim";
 import { describe, expect, test } from "vitest";
+import { createModelRegistry } from "./model/registry.ts";
 import type { TurnPorts } from "./ports.ts";
 import { fakeToolBox, ok } from "./testing/fake-tools.ts";
+import { providerTab } from "./testing/provider-tab.ts";
 import { call, say } from "./testing/script-model.ts";
 import type { Parts, Seen, WindowModelOptions } from "./testing/window-model.ts";
 import { messagesOf, windowModel } from "./testing/window-model.ts";
@@ -246,4 +248,36 @@ describe("what does not fit", () => {
     expect(model.requests.length).toBeLessThanOrEqual(8);
     expect(verifyRows(tab.rows)).toEqual([]);
   });
+});
+
+test("[AGENT-127] over the real adapter: the request for the summary reads what the tab has cached", async () => {
+  const script: readonly ScriptItem[] = [
+    { blocks: [{ type: "tool_use", id: "call_1", name: "work", input: {} }] },
+    { blocks: [{ type: "text", text: "done" }] },
+    { blocks: [{ type: "text", text: "THE SUMMARY" }] },
+    { blocks: [{ type: "text", text: "after" }] },
+  ];
+  await using provider = await createFakeProvider({ script });
+  const clock = createFakeClock();
+  const env = { ANTHROPIC_API_KEY: "sk-ant-test-key", ANTHROPIC_BASE_URL: provider.url };
+  const models = createModelRegistry({ env, clock, fetch: globalThis.fetch });
+  const model = "anthropic/claude-sonnet-4-5";
+  const tools = fakeToolBox([{ name: "work", run: () => ok("some words ".repeat(2_000)) }]);
+  const tab = await providerTab({ clock, ids: createFakeIds(), log: memoryLog(), tools, models, model });
+  await tab.send("please work");
+  await tab.idle();
+  expect(await tab.compact()).toMatchObject({ kind: "compacted" });
+  const bills = tab.rows.flatMap((row) => (isKind(row, "usage") ? [row.data] : []));
+  const [, before, summary] = bills;
+  expect(summary).toMatchObject({ purpose: "compaction" });
+  expect(before?.write5m).toBeGreaterThan(3_000);
+  const cached = (before?.read ?? 0) + (before?.write5m ?? 0);
+  expect(summary?.read).toBe(cached);
+  expect(summary?.cause).toBeUndefined();
+  await tab.send("go on");
+  await tab.idle();
+  expect(wordsOf(tab.rows).slice(-2)).toEqual(["text:after", "end:done"]);
+  expect(JSON.stringify(provider.calls.at(-1)?.body.messages)).toContain("THE SUMMARY");
+  const after = tab.rows.flatMap((row) => (isKind(row, "usage") ? [row.data] : [])).at(-1);
+  expect(after?.cause).toMatchObject({ kind: "compaction" });
 });
