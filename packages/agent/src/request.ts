@@ -1,10 +1,10 @@
 /** From the rows to what is sent: which model, which bytes, and whether that may be sent at all. */
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
-import type { CacheTtl, Effort, Fault, NewRow, StoredRow, SystemData } from "@varve/protocol";
+import type { Effort, Fault, NewRow, SystemData } from "@varve/protocol";
 import { fault, isFault } from "@varve/protocol";
 import type { GuardVerdict, WireRequest } from "@varve/wire";
-import { cacheLifetimes } from "@varve/wire";
 import type { ResolvedModel } from "./model/model.ts";
+import { overRows } from "./over-rows.ts";
 import type { Turn } from "./turn.ts";
 import { isKind } from "./turn-rows.ts";
 
@@ -19,27 +19,19 @@ export interface ModelRequest {
 
 export type RequestData = Extract<SystemData, { kind: "request" }>;
 
-/** Data of the `request` row of a built request; `rows` are the log's. */
-export function requestRow(built: WireRequest, model: ResolvedModel, rows: readonly StoredRow[]): RequestData {
+/** Data of the `request` row of a built request. */
+export function requestRow(built: WireRequest, model: ResolvedModel): RequestData {
   const { scopeHash, tailHash, chars } = built;
-  const ttl = model.target.profile.breakpoints === "tails" ? { ttl: lifetimeInForce(rows, model) } : {};
+  const ttl = model.target.profile.breakpoints === "tails" ? { ttl: built.lifetimes.ttl } : {};
   return { kind: "request", model: model.info.id, scopeHash, tailHash, purpose: "step", ...ttl, chars };
 }
 
-function lifetimeInForce(rows: readonly StoredRow[], { target }: ResolvedModel): CacheTtl {
-  const changed = rows.findLast((row) => isKind(row, "model-changed"));
-  const chosen = changed !== undefined && isKind(changed, "model-changed") ? changed.data.cacheTtl : undefined;
-  const prefix = chosen === undefined ? rows.findLast((row) => isKind(row, "prefix")) : undefined;
-  const frozen = prefix !== undefined && isKind(prefix, "prefix") ? cacheLifetimes(prefix.data, target).ttl : "5m";
-  return chosen ?? frozen;
-}
-
 /** The newest `model-changed` row decides: an owner writes one only between turns. */
-export function modelInForce(rows: readonly StoredRow[]): { readonly model: string; readonly effort: Effort } {
-  const row = rows.findLast((candidate) => isKind(candidate, "model-changed"));
-  if (row === undefined || !isKind(row, "model-changed")) return { model: "", effort: "default" };
-  return { model: row.data.model, effort: parseEffort(row.data.effort) };
-}
+export const modelInForce = overRows<{ readonly model: string; readonly effort: Effort }>(
+  { model: "", effort: "default" },
+  (chosen, row) =>
+    isKind(row, "model-changed") ? { model: row.data.model, effort: parseEffort(row.data.effort) } : chosen,
+);
 
 export function parseEffort(text: string): Effort {
   return text === "low" || text === "medium" || text === "high" ? text : "default";
@@ -87,7 +79,7 @@ function admit(
   const notice = () => turn.rows.system(place, { kind: "notice", level: "warning", code: "prefix-changed", text });
   return {
     before: changed === null ? [] : [notice()],
-    row: requestRow(built, chosen.model, turn.owner.rows()),
+    row: requestRow(built, chosen.model),
     guard: built.guard,
     options: { ...built.options, prompt: built.messages },
   };

@@ -13,7 +13,7 @@ import { areInvalid } from "./tool-call.ts";
 import { unknownToolText } from "./tools/retired.ts";
 import type { PreparedCall, ToolImage, ToolOutcome } from "./tools/tool.ts";
 import type { Turn } from "./turn.ts";
-import { rowsBetween } from "./turn-rows.ts";
+import { rowsBetween, rowsOfTurn } from "./turn-rows.ts";
 import { pause, unlessAborted } from "./wait.ts";
 
 interface RunningCall {
@@ -32,7 +32,7 @@ const failed = (text: string): ToolOutcome => ({ text, isError: true });
 export async function runCalls(turn: Turn, step: number, calls: readonly ToolCallData[]): Promise<void> {
   const prepared = await Promise.all(calls.map((call) => prepare(turn, call)));
   const lastOfLock = new Map<string, Promise<unknown>>();
-  const firstIndex = turn.owner.rows().filter((row) => row.turnId === turn.turnId && row.step === step).length;
+  const firstIndex = rowsOfTurn(turn.owner.rows(), turn.turnId).filter((row) => row.step === step).length;
   const runs = calls.map((call, order) => {
     const first = prepared[order] ?? { error: "not prepared" };
     const locks = locksOf(first, lastOfLock);

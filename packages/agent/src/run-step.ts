@@ -272,6 +272,8 @@ const voidRow = (turn: Turn, step: number, reason: string): NewRow =>
   turn.rows.system({ turnId: turn.turnId, step }, { kind: "step-void", turnId: turn.turnId, step, reason });
 
 function knownCallIds(turn: Turn): Set<string> {
-  turn.callIds ??= new Set(turn.owner.rows().flatMap((row) => (row.type === "tool_call" ? [row.data.callId] : [])));
+  if (turn.callIds !== undefined) return turn.callIds;
+  turn.callIds = new Set();
+  for (const row of turn.owner.rows()) if (row.type === "tool_call") turn.callIds.add(row.data.callId);
   return turn.callIds;
 }

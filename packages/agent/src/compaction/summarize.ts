@@ -133,7 +133,7 @@ async function listen(source: SummarySource, built: WireRequest): Promise<Listen
   const { ports, owner, place, model } = source;
   const make = rowMaker(ports);
   const startedAt = ports.clock.now();
-  await owner.seal([make.system(place, { ...requestRow(built, model, owner.rows()), purpose: "compaction" })]);
+  await owner.seal([make.system(place, { ...requestRow(built, model), purpose: "compaction" })]);
   const bill = (usage: UsageData): Promise<readonly StoredRow[]> => {
     const rows = owner.rows();
     const booked = bookUsage({ usage, rows, place, model, startedAt, guard: built.guard, purpose: "compaction" });

@@ -1,13 +1,11 @@
 /** What the person allowed "for this tab", from the log's rows: exactly these tools and keys, in the order of the answers. */
-import type { StoredRow } from "@varve/protocol";
+import { overRows } from "../over-rows.ts";
 import type { PermissionContext } from "./decide-contract.ts";
 
-export function grantedFrom(rows: readonly StoredRow[]): PermissionContext["granted"] {
-  const byName = new Map<string, { readonly tool: string; readonly key: string }>();
-  for (const row of rows) {
-    if (row.type !== "system" || row.data.kind !== "permission" || row.data.state !== "answered") continue;
-    const { verdict, allows } = row.data;
-    if (verdict === "tab" && allows !== undefined) byName.set(JSON.stringify([allows.tool, allows.key]), allows);
-  }
-  return [...byName.values()];
-}
+export const grantedFrom = overRows<PermissionContext["granted"]>([], (granted, row) => {
+  if (row.type !== "system" || row.data.kind !== "permission" || row.data.state !== "answered") return granted;
+  const { verdict, allows } = row.data;
+  if (verdict !== "tab" || allows === undefined) return granted;
+  const isKnown = granted.some(({ tool, key }) => tool === allows.tool && key === allows.key);
+  return isKnown ? granted : [...granted, allows];
+});
