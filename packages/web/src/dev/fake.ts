@@ -156,6 +156,23 @@ function records(): readonly TabRecord[] {
       state: "error",
       cwd: "/home/mika/code/site",
     },
+    ...billed(real, now),
+    { ...real, id: tabId("long"), title: "A long one", createdAt: now - 4 * hour, tail: 180, seen: 20 },
+    { ...base, id: tabId("empty"), title: "", createdAt: now - 5 * hour, tail: 0, seen: 0 },
+    {
+      ...base,
+      id: tabId("hostile"),
+      title: HOSTILE[1] ?? "",
+      createdAt: now - 6 * hour,
+      cost: { price: 0, unpriced: 4 },
+    },
+    { ...base, id: tabId("old"), title: "An old one", createdAt: 1, trashedAt: now - hour },
+  ];
+}
+
+/** Tabs that came to a limit, were summed up, or belong to another. */
+function billed(real: TabRecord, now: number): readonly TabRecord[] {
+  return [
     {
       ...real,
       id: tabId("limit"),
@@ -183,16 +200,6 @@ function records(): readonly TabRecord[] {
       createdAt: now - 3.8 * hour,
       cost: { price: 0.02, unpriced: 0 },
     },
-    { ...real, id: tabId("long"), title: "A long one", createdAt: now - 4 * hour, tail: 180, seen: 20 },
-    { ...base, id: tabId("empty"), title: "", createdAt: now - 5 * hour, tail: 0, seen: 0 },
-    {
-      ...base,
-      id: tabId("hostile"),
-      title: HOSTILE[1] ?? "",
-      createdAt: now - 6 * hour,
-      cost: { price: 0, unpriced: 4 },
-    },
-    { ...base, id: tabId("old"), title: "An old one", createdAt: 1, trashedAt: now - hour },
   ];
 }
 
