@@ -25,8 +25,8 @@ export { createPrng, type Prng } from "./prng.ts";
 export { makeProject, type Project, type ProjectKind } from "./project.ts";
 
 export { anthropicProblem } from "./provider/anthropic-rules.ts";
-export { deepseekProblem, mistralProblem, openrouterProblem } from "./provider/chat-dialect-rules.ts";
 export type { FakeProviderOptions } from "./provider/desk.ts";
+export { deepseekProblem, mistralProblem, openrouterProblem } from "./provider/dialect-rules.ts";
 export { createFakeProvider, type FakeProvider } from "./provider/fake-provider.ts";
 export type { EmittedDelta, Gate } from "./provider/gate.ts";
 export { geminiProblem } from "./provider/gemini-rules.ts";

@@ -1,7 +1,7 @@
 /** Which vendor's rules a body must pass, by the profile that it was made for. */
 import type { Profile } from "@varve/wire";
 import { anthropicProblem } from "./provider/anthropic-rules.ts";
-import { deepseekProblem, mistralProblem, openrouterProblem } from "./provider/chat-dialect-rules.ts";
+import { deepseekProblem, mistralProblem, openrouterProblem } from "./provider/dialect-rules.ts";
 import { geminiProblem } from "./provider/gemini-rules.ts";
 import { openaiProblem } from "./provider/openai-rules.ts";
 import { responsesProblem } from "./provider/responses-rules.ts";

@@ -28,7 +28,7 @@ function reads(cache: CacheModel, requests: readonly (readonly [string, number])
 }
 
 describe("Anthropic", () => {
-  test("what a request writes cannot be read before its first event", () => {
+  test("[SIM-15] what a request writes cannot be read before its first event", () => {
     const cache = createCacheModel();
     const ask = () => cache.begin({ scope: "m", blocks: blocks("S* U*"), nowMs: 0 });
     const [first, second] = [ask(), ask()];
@@ -38,7 +38,7 @@ describe("Anthropic", () => {
     expect([ask().figures.read, ask().figures.attainable]).toEqual([2_000, 2_000]);
   });
 
-  test("a life is counted from the start of the request, not from its end", () => {
+  test("[SIM-15] a life is counted from the start of the request, not from its end", () => {
     const cache = createCacheModel();
     const begun = cache.begin({ scope: "m", blocks: blocks("S* U*"), nowMs: 0 });
     begun.firstEvent();
@@ -69,7 +69,7 @@ describe("Anthropic", () => {
     ).toEqual([0, 0, 3]);
   });
 
-  test("runs of calls and of results are one position each where the vendor says so", () => {
+  test("[SIM-16] runs of calls and of results are one position each where the vendor says so", () => {
     const many = (kind: string) => Array.from({ length: 30 }, (_, at) => `${kind}${at}`).join(" ");
     const later = `S U ${many("C")} ${many("R")}*`;
     expect(

@@ -73,7 +73,7 @@ describe("reads and writes in tokens: [read, 1 h write, 5 min write, fresh]", ()
     expect(run([["a1 b* c", 0]])).toEqual([[0, 1, 1, 1]]);
   });
 
-  test("a mark looks at twenty blocks, its own counting as the first", () => {
+  test("[SIM-16] a mark looks at twenty blocks, its own counting as the first", () => {
     const more = (count: number) => ["a*", ...Array.from({ length: count }, (_, at) => `x${at}x`)].join(" ");
     expect(
       run([

@@ -32,6 +32,8 @@ export interface PolicyScore {
   readonly requests: number;
   /** Requests that read less than they could have. */
   readonly short: number;
+  /** Requests that read more than they could have: a fault of what "could" means. */
+  readonly beyond: number;
   /** What was read of what could have been, over all requests. */
   readonly ratio: number;
 }
@@ -44,7 +46,7 @@ export interface PolicyRun extends MarkedCacheOptions {
 
 export function scoreOf(requests: readonly TabRequest[], run: PolicyRun): PolicyScore {
   const cache = createCacheModel(run);
-  let [read, attainable, short] = [0, 0, 0];
+  let [read, attainable, short, beyond] = [0, 0, 0, 0];
   for (const { blocks, nowMs, isAnswered } of requests) {
     const marks = new Set(run.policy(blocks));
     const marked = blocks.map(
@@ -55,18 +57,20 @@ export function scoreOf(requests: readonly TabRequest[], run: PolicyRun): Policy
     read += begun.figures.read;
     attainable += begun.figures.attainable;
     if (begun.figures.read < begun.figures.attainable) short += 1;
+    if (begun.figures.read > begun.figures.attainable) beyond += 1;
   }
-  return { requests: requests.length, short, ratio: attainable === 0 ? 1 : read / attainable };
+  return { requests: requests.length, short, beyond, ratio: attainable === 0 ? 1 : read / attainable };
 }
 
 /** The same scripts under one policy, seed by seed. */
 export function scoreSeeds(seeds: readonly number[], options: ScriptedTabsOptions, run: PolicyRun): PolicyScore {
-  let [requests, short, ratios] = [0, 0, 0];
+  let [requests, short, beyond, ratios] = [0, 0, 0, 0];
   for (const seed of seeds) {
     const score = scoreOf(scriptedTabs(createPrng(seed), options), run);
     requests += score.requests;
     short += score.short;
+    beyond += score.beyond;
     ratios += score.ratio;
   }
-  return { requests, short, ratio: ratios / seeds.length };
+  return { requests, short, beyond, ratio: ratios / seeds.length };
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject, type JsonObject, parseJson } from "../json.ts";
 import { anthropicProblem } from "./anthropic-rules.ts";
-import { deepseekProblem, openrouterProblem } from "./chat-dialect-rules.ts";
+import { deepseekProblem, openrouterProblem } from "./dialect-rules.ts";
 import { geminiProblem } from "./gemini-rules.ts";
 import { openaiProblem } from "./openai-rules.ts";
 import { keyOf } from "./recorded-call.ts";

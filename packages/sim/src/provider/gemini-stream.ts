@@ -28,8 +28,7 @@ export function createGeminiStream(options: GeminiStreamOptions): ReplyStream {
   let text = "";
   let said = 0;
   let reasoned = 0;
-  let scripted: string | null | undefined;
-  let isSigned = false;
+  const signer = createSigner(options);
 
   const head = { modelVersion: options.model, responseId: options.messageId };
   const usage = (): JsonObject => usageOf(options, said, reasoned);
@@ -40,33 +39,26 @@ export function createGeminiStream(options: GeminiStreamOptions): ReplyStream {
       ...head,
     });
 
-  const sign = (part: JsonObject): JsonObject => {
-    if (isSigned || scripted === null || !isGemini3(options.model)) return part;
-    isSigned = true;
-    const bound = boundPart(part);
-    if (scripted !== undefined) options.tokens.adopt(scripted, options.model, bound);
-    return { ...part, thoughtSignature: scripted ?? options.tokens.issue(options.model, bound) };
-  };
   const close = (): string => {
     const block = opened;
     opened = null;
     if (block === null) return "";
-    if (block.type === "thinking") scripted = block.signature ?? scripted;
+    if (block.type === "thinking") signer.script(block.signature);
     if (block.type !== "tool_use") {
       if (text !== "") parts.push({ text, ...(block.type === "thinking" ? { thought: true } : {}) });
       return "";
     }
     const args = inputOf(text);
     const call = { name: block.name, args: isObject(args) ? args : {}, ...(block.id === "" ? {} : { id: block.id }) };
-    const part = sign({ functionCall: call });
+    const part = signer.sign({ functionCall: call });
     parts.push(part);
     return chunk([part]);
   };
   const end = (stopReason: string): string => {
     const before = close();
     const hasText = parts.some((part) => typeof part.text === "string" && part.thought !== true);
-    const last = isSigned || !hasText ? { text: "" } : sign({ text: "" });
-    if (last.thoughtSignature !== undefined) parts.push(last);
+    const last = hasText ? signer.sign({ text: "" }) : { text: "" };
+    if ("thoughtSignature" in last) parts.push(last);
     return before + chunk([last], { finishReason: FINISH[stopReason] ?? "STOP" });
   };
 
@@ -94,6 +86,30 @@ export function createGeminiStream(options: GeminiStreamOptions): ReplyStream {
       end(stopReason);
       const candidate = { content: { role: "model", parts }, index: 0, finishReason: FINISH[stopReason] ?? "STOP" };
       return { candidates: [candidate], usageMetadata: usage(), ...head };
+    },
+  };
+}
+
+interface Signer {
+  /** What the script says of the thinking before: a token of its own, or that there is none. */
+  script(signature: string | null | undefined): void;
+  /** Signs the first part it is given, on the models that do. */
+  sign(part: JsonObject): JsonObject;
+}
+
+function createSigner({ model, tokens }: GeminiStreamOptions): Signer {
+  let scripted: string | null | undefined;
+  let isSigned = false;
+  return {
+    script(signature) {
+      if (signature !== undefined) scripted = signature;
+    },
+    sign(part) {
+      if (isSigned || scripted === null || !isGemini3(model)) return part;
+      isSigned = true;
+      const bound = boundPart(part);
+      if (scripted !== undefined) tokens.adopt(scripted, model, bound);
+      return { ...part, thoughtSignature: scripted ?? tokens.issue(model, bound) };
     },
   };
 }

@@ -98,7 +98,7 @@ describe.each(vendors)("the real adapter of %s", (name, modelAt) => {
   });
 });
 
-describe("[SIM-3] thinking that comes back must be what was issued here, for this model", () => {
+describe("[SIM-14] thinking that comes back must be what was issued here, for this model", () => {
   const thinking: Reply = {
     blocks: [
       { type: "thinking", text: "hm" },

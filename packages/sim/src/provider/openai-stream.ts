@@ -1,6 +1,6 @@
 import { estimateTokens } from "../cache/cache-model.ts";
 import type { JsonObject } from "../json.ts";
-import { type ChatDialect, chatUsage } from "./chat-usage.ts";
+import { type CompletionsDialect, completionsUsage } from "./completions-usage.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import type { OpenBlock } from "./reply-plan.ts";
 import type { InputFigures, ReplyStream } from "./reply-stream.ts";
@@ -14,7 +14,7 @@ export interface OpenaiStreamOptions {
   /** Whether the request asked for a usage event at the end of the stream. */
   readonly withUsage: boolean;
   /** Default: `openai`. */
-  readonly dialect?: ChatDialect;
+  readonly dialect?: CompletionsDialect;
   /** Whether the model bills what it writes to the cache. */
   readonly billsWrites?: boolean;
   /** Signs the thinking of OpenRouter's answers. */
@@ -49,14 +49,7 @@ export function createOpenaiStream(options: OpenaiStreamOptions): ReplyStream {
   const head = (object: string): JsonObject => ({ id: options.messageId, object, created: 0, model: options.model });
   const chunk = (delta: JsonObject, finishReason: string | null = null): string =>
     data({ ...head("chat.completion.chunk"), choices: [{ index: 0, delta, finish_reason: finishReason }] });
-  const usage = (): JsonObject =>
-    chatUsage({
-      dialect,
-      billsWrites: options.billsWrites ?? false,
-      input: options.input,
-      output: options.outputTokens ?? saidTokens,
-      reasoning: reasoningTokens,
-    });
+  const usage = (): JsonObject => usageOf(options, saidTokens, reasoningTokens);
   const close = (): string => {
     const token = opened === null ? null : closingDetail(opened, thought, options);
     opened = null;
@@ -106,22 +99,21 @@ export function createOpenaiStream(options: OpenaiStreamOptions): ReplyStream {
     whole(stopReason) {
       close();
       options.onThought?.({ text: reasoning, firstCallId: calls[0]?.id ?? null });
-      const message = {
-        role: "assistant",
-        content: text === "" ? null : text,
-        ...(reasoning === "" || dialect === "openrouter" ? {} : { reasoning_content: reasoning }),
-        ...(details.length === 0 ? {} : { reasoning, reasoning_details: details }),
-        ...(calls.length === 0 ? {} : { tool_calls: calls.map(wholeCall) }),
-      };
+      const message = wholeMessage({ text, reasoning, details, calls }, dialect);
       const choices = [{ index: 0, message, finish_reason: finishReasonOf(stopReason) }];
       return { ...head("chat.completion"), choices, usage: usage() };
     },
   };
 }
 
+function usageOf(options: OpenaiStreamOptions, said: number, reasoning: number): JsonObject {
+  const { input, outputTokens, dialect = "openai", billsWrites = false } = options;
+  return completionsUsage({ dialect, billsWrites, input, output: outputTokens ?? said, reasoning });
+}
+
 const FORMAT = { format: "anthropic-claude-v1", index: 0 };
 
-function thinkingDelta(added: string, dialect: ChatDialect): JsonObject {
+function thinkingDelta(added: string, dialect: CompletionsDialect): JsonObject {
   if (dialect !== "openrouter") return { reasoning_content: added };
   return { reasoning: added, reasoning_details: [{ type: "reasoning.text", text: added, ...FORMAT }] };
 }
@@ -149,6 +141,25 @@ function closingDetail(
 
 function finishReasonOf(stopReason: string): string {
   return FINISH[stopReason] ?? stopReason;
+}
+
+function wholeMessage(
+  said: {
+    readonly text: string;
+    readonly reasoning: string;
+    readonly details: readonly JsonObject[];
+    readonly calls: readonly { readonly id: string; readonly name: string; readonly args: string }[];
+  },
+  dialect: CompletionsDialect,
+): JsonObject {
+  const { text, reasoning, details, calls } = said;
+  return {
+    role: "assistant",
+    content: text === "" ? null : text,
+    ...(reasoning === "" || dialect === "openrouter" ? {} : { reasoning_content: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning, reasoning_details: details }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(wholeCall) }),
+  };
 }
 
 function wholeCall(call: { readonly id: string; readonly name: string; readonly args: string }): JsonObject {

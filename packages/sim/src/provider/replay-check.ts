@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, objectsIn, stringOr } from "../json.ts";
-import { isDeepseekV4 } from "./chat-dialect-rules.ts";
+import { isDeepseekV4 } from "./dialect-rules.ts";
 import { SKIPPED_SIGNATURES } from "./gemini-rules.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
 

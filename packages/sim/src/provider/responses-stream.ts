@@ -33,18 +33,8 @@ export function createResponsesStream(options: ResponsesStreamOptions): ReplyStr
   const onItem = (type: string, fields: JsonObject): string =>
     event(type, { item_id: id, output_index: items.length, ...fields });
   const usage = (): JsonObject => usageOf(options, options.outputTokens ?? said, reasoned);
-  const response = (status: string, more: JsonObject = {}): JsonObject => ({
-    id: `resp_${options.messageId}`,
-    object: "response",
-    created_at: 0,
-    status,
-    model: options.model,
-    output: items,
-    error: null,
-    incomplete_details: null,
-    usage: null,
-    ...more,
-  });
+  const response = (status: string, more: JsonObject = {}): JsonObject =>
+    responseOf(options, items, { status, ...more });
 
   const close = (): string => {
     if (opened === null) return "";
@@ -91,6 +81,15 @@ export function createResponsesStream(options: ResponsesStreamOptions): ReplyStr
       return response(status, { incomplete_details: details, usage: usage() });
     },
   };
+}
+
+function responseOf(
+  { messageId, model }: ResponsesStreamOptions,
+  items: readonly JsonObject[],
+  fields: JsonObject,
+): JsonObject {
+  const empty = { error: null, incomplete_details: null, usage: null };
+  return { id: `resp_${messageId}`, object: "response", created_at: 0, model, output: items, ...empty, ...fields };
 }
 
 const PREFIX = { thinking: "rs", redacted_thinking: "rs", text: "msg", tool_use: "fc" } as const;

@@ -1,9 +1,17 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { describe, expect, test } from "vitest";
-import { partOf, readStep, textOfParts } from "../provider/testing.ts";
+import {
+  type AdapterModel,
+  deepseekModel,
+  geminiModel,
+  partOf,
+  readStep,
+  responsesModel,
+  textOfParts,
+} from "../provider/testing.ts";
 import { recordedDataDir, WITHOUT_RECORDINGS } from "./data-dir.ts";
-import { type RecordedStream, recordedStreams, replayStreams } from "./streams.ts";
+import { type RecordedStream, recordedStreams, replayStreams, type StreamVendor } from "./streams.ts";
 
 const made: RecordedStream = {
   vendor: "openai-chat",
@@ -56,6 +64,22 @@ describe.skipIf(dataDir === null)(`recorded streams${WITHOUT_RECORDINGS}`, () =>
     for (const stream of recordedStreams(dataDir ?? "", vendor)) {
       const step = await readStep(openai([stream]).model);
       expect(partOf(step, "finish")?.finishReason.unified).toMatch(/^(stop|tool-calls)$/);
+    }
+  });
+
+  test.each<[StreamVendor, (fetch: typeof globalThis.fetch) => AdapterModel]>([
+    ["openai-responses", (fetch) => responsesModel("http://x", "gpt-5.6", fetch)],
+    ["google", (fetch) => geminiModel("http://x", "gemini-3-pro-preview", fetch)],
+    ["deepseek", (fetch) => deepseekModel("http://x", "deepseek-v4-pro", fetch)],
+  ])("the adapter of %s reads each of its own", async (vendor, modelWith) => {
+    const streams = recordedStreams(dataDir ?? "", vendor);
+    expect(streams.length).toBeGreaterThan(1);
+    for (const stream of streams) {
+      const step = await readStep(modelWith(replayStreams([stream]).fetch));
+      const isFailure = stream.name.includes("error");
+      // Some adapters throw an error that comes before any output, others pass it on as a part.
+      expect(step.thrown !== null || partOf(step, "error") !== undefined).toBe(isFailure);
+      if (!isFailure) expect(partOf(step, "finish")?.finishReason.unified).toMatch(/^(stop|tool-calls)$/);
     }
   });
 });

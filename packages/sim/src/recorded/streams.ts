@@ -21,11 +21,24 @@ export function recordedStreams(dataDir: string, vendor: StreamVendor): readonly
   return readdirSync(folder)
     .filter((file) => file.endsWith(ENDING))
     .sort()
-    .map((file) => {
+    .flatMap((file): readonly RecordedStream[] => {
       const lines = readFileSync(join(folder, file), "utf8").split("\n");
       const events = lines.map((line) => line.trim()).filter((line) => line !== "");
-      return { vendor, name: file.slice(0, -ENDING.length), events };
+      const name = file.slice(0, -ENDING.length);
+      return answersIn(events).map((answer, at, all) => {
+        return { vendor, name: all.length === 1 ? name : `${name} (${at + 1})`, events: answer };
+      });
     });
+}
+
+/** A file of several requests holds one answer after the other. */
+function answersIn(events: readonly string[]): readonly (readonly string[])[] {
+  const answers: string[][] = [];
+  for (const event of events) {
+    if (answers.length === 0 || event.startsWith('{"type":"response.created"')) answers.push([]);
+    answers.at(-1)?.push(event);
+  }
+  return answers;
 }
 
 /** One recorded event as server-sent text. Anthropic and OpenAI Responses name the event by its type. */

@@ -3,8 +3,11 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { policies, scoreSeeds } from "../cache/policies.ts";
 
-// What each placement of breakpoints reads of what it could, over many scripted tabs; then the long forms of the tests
-// that send real bodies: 500 random logs, and six whole sessions for each profile. `--short` leaves the last part out.
+/**
+ * What each placement of breakpoints reads of what it could, over many scripted tabs; then the long forms of the tests
+ * that send real bodies: 500 random logs, and six whole days for each profile. `npm run soak -- cache [--short]
+ * [--seed N]`; `--short` leaves the tests out. The last line is one JSON object; the exit code is 1 when anything failed.
+ */
 
 const SEEDS = 400;
 const SIZE = { tabs: 4, requests: 92 };
@@ -13,16 +16,20 @@ const GROUNDS = [
   ["normal, strict", { ...SIZE, bursts: 0.05 }, "strict"],
   ["35 % bursts, strict", { ...SIZE, bursts: 0.35 }, "strict"],
 ] as const;
-const LONG_TESTS = ["packages/wire/src/economy-seeds.test.ts", "packages/server/src/workspace/cache-sessions.test.ts"];
+const LONG_TESTS = ["packages/wire/src/economy-seeds.test.ts", "packages/server/src/workspace/cache-day.test.ts"];
 
 async function main(args: readonly string[]): Promise<number> {
   const isShort = args.includes("--short");
   const from = Number(args[args.indexOf("--seed") + 1] ?? 1);
   const first = args.includes("--seed") && Number.isInteger(from) ? from : 1;
   const seeds = Array.from({ length: SEEDS }, (_, at) => first + at);
+  const startedMs = performance.now();
   const wrong = placements(seeds);
-  if (wrong > 0) return 1;
-  return isShort ? 0 : longTests();
+  const failed = isShort ? 0 : await longTests();
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  const ok = wrong === 0 && failed === 0;
+  process.stdout.write(`${JSON.stringify({ soak: "cache", ok, seed: first, seconds, wrong })}\n`);
+  return ok ? 0 : 1;
 }
 
 /** Prints a table; counts the cells of our own placements in which a request read less than it could. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepseekProblem, mistralProblem, openrouterProblem } from "./chat-dialect-rules.ts";
+import { deepseekProblem, mistralProblem, openrouterProblem } from "./dialect-rules.ts";
 
 const user = { role: "user", content: "go" };
 const step = (more: object = {}, id = "c1") => ({

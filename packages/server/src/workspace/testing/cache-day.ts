@@ -1,5 +1,5 @@
 /**
- * A long session in a whole workspace: bursts, steers, stops, retries, restarts, gaps short and long, a date that changes,
+ * A long day of work in a whole workspace: bursts, steers, stops, retries, restarts, gaps short and long, a date that changes,
  * instruction files that are edited. What each request read is compared with what it could have read.
  */
 import { isFault } from "@varve/protocol";
@@ -14,13 +14,13 @@ const looksMax = 4_000;
 /** While an answer streams time hardly moves; between, a back-off passes in a few looks. */
 const lookMs = { streaming: 2, waiting: 200 } as const;
 
-export interface CacheSessionOptions {
+export interface CacheDayOptions {
   readonly model: string;
   readonly seed: number;
   readonly cache?: FakeProviderOptions["cache"];
 }
 
-export interface SessionCall {
+export interface DayCall {
   /** The first words that the tab was ever sent. */
   readonly tab: string;
   readonly startedAtMs: number;
@@ -31,31 +31,30 @@ export interface SessionCall {
   readonly hasBegun: boolean;
 }
 
-export interface SessionOutcome {
+export interface DayOutcome {
   readonly refusals: readonly string[];
-  readonly calls: readonly SessionCall[];
+  readonly calls: readonly DayCall[];
   /** Thinking that a request should have brought back and did not. */
   readonly droppedThinking: number;
 }
 
-export async function cacheSession(options: CacheSessionOptions): Promise<SessionOutcome> {
+export async function cacheDay(options: CacheDayOptions): Promise<DayOutcome> {
   const files: Record<string, string> = { "/project/AGENTS.md": instructions("first") };
   const provider = { reply: agentOf(options.seed), cache: { minimumPrefix: true, ...options.cache } };
   await using rig = await makeRig({ model: options.model, files, provider });
-  const session = new Session(rig);
-  await session.work();
-  await session.interrupted();
-  await session.failures();
-  for (const gap of [20 * second, 4 * minute, 6 * minute, 29 * minute, 61 * minute, 26 * hour])
-    await session.after(gap);
+  const day = new Day(rig);
+  await day.work();
+  await day.interrupted();
+  await day.failures();
+  for (const gap of [20 * second, 4 * minute, 6 * minute, 29 * minute, 61 * minute, 26 * hour]) await day.after(gap);
   files["/project/AGENTS.md"] = instructions("second");
-  await session.after(30 * second);
-  const secondTab = await session.anotherTab(options.model);
+  await day.after(30 * second);
+  const secondTab = await day.anotherTab(options.model);
   await secondTab.work();
-  await session.after(10 * second);
+  await day.after(10 * second);
   files["/project/AGENTS.md"] = instructions("third");
   await using again = await rig.restarted();
-  const later = new Session({ ...again, tab: rig.tab }, "again");
+  const later = new Day({ ...again, tab: rig.tab }, "again");
   await later.after(5 * second);
   await later.work();
   await later.after(40 * second);
@@ -83,7 +82,7 @@ function agentOf(seed: number): NonNullable<FakeProviderOptions["reply"]> {
   };
 }
 
-class Session {
+class Day {
   readonly #rig: Rig;
   readonly #name: string;
   #sent = 0;
@@ -178,15 +177,15 @@ class Session {
     await this.after(second);
   }
 
-  async anotherTab(model: string): Promise<Session> {
+  async anotherTab(model: string): Promise<Day> {
     const made = await this.#rig.workspace.create({ cwd: "/project", model, permissions: "allow" });
     if (isFault(made)) throw new Error(made.message);
-    return new Session({ ...this.#rig, tab: made.id }, "two");
+    return new Day({ ...this.#rig, tab: made.id }, "two");
   }
 }
 
-function outcomeOf(calls: readonly RecordedCall[]): SessionOutcome {
-  const counted = calls.flatMap((call): readonly SessionCall[] => {
+function outcomeOf(calls: readonly RecordedCall[]): DayOutcome {
+  const counted = calls.flatMap((call): readonly DayCall[] => {
     const figures = call.counted();
     if (figures === null) return [];
     const { read, write5m, write1h, fresh, attainable } = figures;

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../json.ts";
 import type { InputFigures } from "./reply-stream.ts";
 
-export type ChatDialect = "openai" | "deepseek" | "openrouter";
+export type CompletionsDialect = "openai" | "deepseek" | "openrouter";
 
 /** Dollars a token, for answers that tell what they cost: input, read, written, output. */
 export const OPENROUTER_PRICES = { input: 4e-6, read: 0.4e-6, written: 5e-6, output: 20e-6 } as const;
 
-export interface ChatFigures {
-  readonly dialect: ChatDialect;
+export interface CompletionsFigures {
+  readonly dialect: CompletionsDialect;
   readonly billsWrites: boolean;
   readonly input: InputFigures;
   readonly output: number;
@@ -15,7 +15,7 @@ export interface ChatFigures {
 }
 
 /** The usage of an answer in each house's words. OpenRouter counts what was written in the prompt and tells it beside. */
-export function chatUsage({ dialect, billsWrites, input, output, reasoning }: ChatFigures): JsonObject {
+export function completionsUsage({ dialect, billsWrites, input, output, reasoning }: CompletionsFigures): JsonObject {
   const written = input.write5m + input.write1h;
   const prompt = input.fresh + input.read + written;
   const totals = { prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output };
