@@ -11,7 +11,7 @@ import {
   type SystemData,
 } from "@varve/protocol";
 import { manualPlan } from "../workspace/compaction-turn.ts";
-import { type Forecast, forecast, type Ground, previewOf, type Way } from "./forecast.ts";
+import { billOf, type Forecast, forecast, type Ground, previewOf, type Way } from "./forecast.ts";
 import { newestBilled } from "./log-reading.ts";
 
 /** Characters that a summary is expected to have. */
@@ -44,7 +44,7 @@ export function contextBody(input: BodyInput): ContextBody {
     })),
     tell: tellPreview(input, next),
     rebuild: rebuildPreview(input, next),
-    compact: compactPreview(input),
+    compact: compactPreview(input, next),
     compactions: ground.reading.compactions.map(({ seq, at, data, undone }) => ({
       seq,
       at,
@@ -78,10 +78,10 @@ function isExact({ rows, reading }: Ground, way: Way | null): boolean {
   return !rows.slice(base.usageSeq).some(isRead);
 }
 
-function cacheOf({ ground, way }: BodyInput, next: Forecast | null): ContextBody["cache"] {
+function cacheOf({ way }: BodyInput, next: Forecast | null): ContextBody["cache"] {
   const ttl = way?.target.profile.breakpoints === "tails" ? way.ttl : null;
   if (way === null || next === null || next.until === null) return { ttl, until: null, tokens: null, lossPrice: null };
-  const lost = forecast({ ...ground, now: Number.POSITIVE_INFINITY }, way).price;
+  const lost = billOf(way, next.tokens, 0).price;
   const lossPrice = lost === null || next.price === null ? null : lost - next.price;
   return { ttl, until: next.until, tokens: next.read, lossPrice };
 }
@@ -100,7 +100,7 @@ function rebuildPreview({ ground, way, changes, fresh, ids }: BodyInput, next: F
   return previewOf(forecast(ground, way, sealed(ground, rows)), next);
 }
 
-function compactPreview(input: BodyInput): ContextBody["compact"] {
+function compactPreview(input: BodyInput, now: Forecast | null): ContextBody["compact"] {
   const { ground, way, wayInForce, ids } = input;
   if (way === null || wayInForce === null) return null;
   const windowTokens = wayInForce.facts.contextTokens;
@@ -119,7 +119,6 @@ function compactPreview(input: BodyInput): ContextBody["compact"] {
   const words = Math.ceil(summaryCharsGuess * plan.scale);
   const asked = forecast(ground, wayInForce, sealed(ground, [ask]));
   const after = forecast(ground, way, sealed(ground, [compaction]));
-  const now = forecast(ground, way);
   return {
     summary: previewOf(asked, null, `Its input alone; the summary is some ${words} tokens of output.`),
     after: previewOf(after, now, `With a summary of some ${words} tokens.`),

@@ -5,7 +5,16 @@
 import { inputPriceOf, type ModelFacts, ratesFor, rowTokens } from "@varve/agent";
 import type { CacheTtl, PrefixData, Preview, StoredRow } from "@varve/protocol";
 import type { WireTarget } from "@varve/wire";
-import { newestBilled, type Reading, readLog, roughTokens, type Sent, scaleFor } from "./log-reading.ts";
+import {
+  newestBilled,
+  type Reading,
+  readingWith,
+  readLog,
+  roughRows,
+  roughTokens,
+  type Sent,
+  scaleFor,
+} from "./log-reading.ts";
 
 /** How requests would be made: a model with its options. */
 export interface Way {
@@ -24,6 +33,8 @@ export interface Ground {
   /** Whom a model's requests were for; null when the model is not there any more. */
   readonly targetOf: (model: string) => WireTarget | null;
   readonly now: number;
+  /** Sizes that were measured on this ground already. */
+  readonly measured: Map<string, number>;
 }
 
 export interface Forecast {
@@ -46,11 +57,16 @@ export const cacheFactsOf = ({ facts, target }: Pick<Way, "facts" | "target">) =
 /** `more`: rows that an act would add, as if they were sealed. */
 export function forecast(ground: Ground, way: Way, more: readonly StoredRow[] = []): Forecast {
   const rows = more.length === 0 ? ground.rows : [...ground.rows, ...more];
-  const reading = more.length === 0 ? ground.reading : readLog(rows);
+  const reading = readingWith(ground.reading, more);
   const tokens = expectedTokens(ground, way, { rows, reading });
   const hit = cachedPart(ground, way, { rows, reading });
-  const cache = cacheFactsOf(way);
   const read = hit === null ? 0 : Math.min(hit.tokens, tokens);
+  return { ...billOf(way, tokens, read), until: hit?.until ?? null };
+}
+
+/** The bill of a request of this size that reads so much. */
+export function billOf(way: Way, tokens: number, read: number): Omit<Forecast, "until"> {
+  const cache = cacheFactsOf(way);
   const rest = tokens - read;
   const writes = cache !== null && tokens >= cache.minTokens && doesWrite(way);
   const isLong = way.ttl === "1h" && cache?.longMs != null && way.target.profile.breakpoints === "tails";
@@ -62,7 +78,7 @@ export function forecast(ground: Ground, way: Way, more: readonly StoredRow[] = 
   };
   const { prices } = way.facts;
   const price = prices === null ? null : inputPriceOf(figures, ratesFor(prices, tokens));
-  return { tokens, ...figures, price, until: hit?.until ?? null };
+  return { tokens, ...figures, price };
 }
 
 const doesWrite = ({ target, facts }: Way): boolean =>
@@ -76,26 +92,46 @@ interface Candidate {
 /** What was billed last, with what it brought, plus the difference by rule of thumb: the error is the difference's alone. */
 function expectedTokens(ground: Ground, way: Way, wanted: Candidate): number {
   const scale = scaleFor(ground.rows, ground.reading, way.model);
-  const sizeOf = (part: Candidate, target: WireTarget | null): number =>
-    roughTokens(part.rows, { reading: part.reading, target, scale });
   const base = newestBilled(ground.reading, way.model) ?? newestBilled(ground.reading);
-  if (base?.tokens == null || base.usageSeq === null) return sizeOf(wanted, way.target);
-  const at = ground.rows.slice(0, base.usageSeq);
-  const target = base.model === way.model ? way.target : ground.targetOf(base.model);
-  const before = sizeOf({ rows: at, reading: readLog(at) }, target);
-  return Math.max(0, base.tokens + returnedTokens(base, at, target) + sizeOf(wanted, way.target) - before);
+  const measure = { reading: wanted.reading, target: way.target, scale };
+  if (base?.tokens == null || base.usageSeq === null) return roughTokens(wanted.rows, measure);
+  const isSame = base.model === way.model;
+  const target = isSame ? way.target : ground.targetOf(base.model);
+  const billed = base.tokens + returnedTokens(base, ground.rows, target);
+  // Nothing before it is read otherwise than it was: what came since is all that differs.
+  if (isSame && base.epoch === wanted.reading.epoch)
+    return billed + roughRows(wanted.rows.slice(base.usageSeq), measure);
+  const before = sizeAt(ground, base.usageSeq, { target, scale });
+  return Math.max(0, billed + roughTokens(wanted.rows, measure) - before);
+}
+
+/** Of the log up to a row; measured once. */
+function sizeAt(
+  { rows, measured }: Ground,
+  seq: number,
+  { target, scale }: { readonly target: WireTarget | null; readonly scale: number },
+): number {
+  const key = `${seq} ${scale} ${target?.modelScope ?? ""}`;
+  const known = measured.get(key);
+  if (known !== undefined) return known;
+  const at = rows.slice(0, seq);
+  const size = roughTokens(at, { reading: readLog(at), target, scale });
+  measured.set(key, size);
+  return size;
 }
 
 /** What a step's answer adds to the next request. Thinking that is never sent back adds nothing. */
 function returnedTokens(base: Sent, rows: readonly StoredRow[], target: WireTarget | null): number {
   const output = base.usage?.output ?? 0;
-  const isSent = rows.some(
-    (row) =>
-      row.type === "thinking" &&
-      row.turnId === base.turnId &&
-      row.step === base.step &&
-      target?.profile.replay(row.data) != null,
-  );
+  const isSent = rows
+    .slice(base.seq, base.usageSeq ?? base.seq)
+    .some(
+      (row) =>
+        row.type === "thinking" &&
+        row.turnId === base.turnId &&
+        row.step === base.step &&
+        target?.profile.replay(row.data) != null,
+    );
   return isSent ? output : output - (base.usage?.reasoning ?? 0);
 }
 
@@ -118,7 +154,9 @@ function cachedPart(
     if (until > now) return { tokens: entry.tokens, until };
   }
   if (way.target.profile.breakpoints === "none") return null;
-  const shared = own.filter((one) => beginsWith(prefix.data, prefixRow(rows, one.prefixSeq)?.data));
+  const heads = new Set(own.map(({ prefixSeq }) => prefixSeq));
+  for (const seq of heads) if (!beginsWith(prefix.data, prefixRow(rows, seq)?.data)) heads.delete(seq);
+  const shared = own.filter(({ prefixSeq }) => heads.has(prefixSeq));
   const until = untilOf(shared);
   const first = shared.at(-1);
   const head = first === undefined ? null : prefixRow(rows, first.prefixSeq);

@@ -101,7 +101,7 @@ export function readLog(rows: readonly StoredRow[]): Reading {
     prefixSeq,
     compaction: inForce(),
     compactions: compactions.map((one) => ({ ...one, undone: undone.has(one.seq) })),
-    isVoid: (turnId, step) => voids.has(placeOf(turnId, step)),
+    isVoid: (turnId, step) => voids.size > 0 && voids.has(placeOf(turnId, step)),
     epochAt: (seq) => epochs.findLast(({ from }) => from <= seq)?.key ?? "",
   };
 }
@@ -131,15 +131,40 @@ export const newestBilled = (reading: Reading, model?: string): Sent | null =>
       one.purpose === "step" && one.tokens !== null && one.usage?.cut !== true && (model ?? one.model) === one.model,
   ) ?? null;
 
-/** Tokens of what a fold of these rows for this target would hold, by rule of thumb: only good for differences. */
-export function roughTokens(
-  rows: readonly StoredRow[],
-  { reading, target, scale }: { readonly reading: Reading; readonly target: WireTarget | null; readonly scale: number },
-): number {
+/** As if rows of an act (a note, another prefix, a compaction) were sealed behind the log; none of them is a request. */
+export function readingWith(reading: Reading, more: readonly StoredRow[]): Reading {
+  let { prefixSeq, compaction } = reading;
+  let from = Number.POSITIVE_INFINITY;
+  for (const { type, data, seq } of more) {
+    if (type !== "system" || (data.kind !== "prefix" && data.kind !== "compaction")) continue;
+    if (data.kind === "prefix") prefixSeq = seq;
+    else compaction = { seq, data };
+    from = seq;
+  }
+  if (from === Number.POSITIVE_INFINITY) return reading;
+  const epoch = `${prefixSeq}:${compaction?.seq ?? 0}`;
+  const epochAt = (seq: number): string => (seq >= from ? epoch : reading.epochAt(seq));
+  return { ...reading, prefixSeq, compaction, epoch, epochAt };
+}
+
+interface Measure {
+  readonly reading: Reading;
+  readonly target: WireTarget | null;
+  readonly scale: number;
+}
+
+/** Tokens of what a fold of a whole log for this target would hold, by rule of thumb: only good for differences. */
+export function roughTokens(rows: readonly StoredRow[], measure: Measure): number {
+  const { reading, scale } = measure;
+  return Math.ceil((reading.compaction?.data.summary.length ?? 0) * scale) + roughRows(rows, measure);
+}
+
+/** The part of these rows. */
+export function roughRows(rows: readonly StoredRow[], { reading, target, scale }: Measure): number {
   const { compaction, prefixSeq, epoch } = reading;
   const keepFrom = compaction?.data.keepFrom ?? 0;
   const kept = new Set([...(compaction?.data.keptUserSeqs ?? []), ...(compaction?.data.keptNoteSeqs ?? [])]);
-  let sum = Math.ceil((compaction?.data.summary.length ?? 0) * scale);
+  let sum = 0;
   for (const row of rows) {
     if (row.type === "system" && row.data.kind === "prefix") {
       if (row.seq === prefixSeq) sum += rowTokens(row, scale);

@@ -147,6 +147,23 @@ describe("compacting by hand", () => {
     expect(await kinds(rig)).toContain("compaction");
   });
 
+  test("[CONTEXT-5] it can be stopped, and a server that dies in the middle of it leaves the log as it was", async () => {
+    await using rig = await makeRig({ model: opus, script });
+    for (const text of ["first", "second", "third"]) await turn(rig, `${text} ${long}`);
+    const stopped = rig.provider.gate();
+    await good(rig.workspace.contexts.compact(rig.tab));
+    await stopped.started;
+    await rig.workspace.stop(rig.tab, {});
+    await rig.until("it is stopped", idle(rig));
+    expect((await ends(rig)).at(-1)).toBe("stopped");
+    const dying = rig.provider.gate();
+    await good(rig.workspace.contexts.compact(rig.tab));
+    await dying.started;
+    await using again = await rig.restarted();
+    await again.until("it is ended", async () => (await ends(again)).at(-1) === "restart");
+    expect(await kinds(again)).not.toContain("compaction");
+  });
+
   test("[CONTEXT-6] in a turn it comes at the next step boundary", async () => {
     const busy: readonly ScriptItem[] = [summary, says(long), says(long), says(long), works("a"), says("done")];
     await using rig = await makeRig({ model: opus, script: busy });

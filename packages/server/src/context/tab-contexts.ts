@@ -229,7 +229,7 @@ export class TabContexts implements ContextActs {
       if (model !== null) targets.set(name, model.target);
     }
     const { clock } = open.actor.core.ports;
-    return { rows, reading, targetOf: (name) => targets.get(name) ?? null, now: clock.now() };
+    return { rows, reading, targetOf: (name) => targets.get(name) ?? null, now: clock.now(), measured: new Map() };
   }
 }
 

@@ -1,4 +1,4 @@
-import { isFault, type StoredRow, type SystemData } from "@varve/protocol";
+import { isFault, type StoredRow } from "@varve/protocol";
 import type { ScriptItem } from "@varve/sim";
 import { describe, expect, test } from "vitest";
 import { idle, says, send, toolRuns, works } from "../workspace/testing/acts.ts";
@@ -33,8 +33,7 @@ const dataOf = (rows: readonly StoredRow[], kind: Kind, purpose: "step" | "warm"
   rows.flatMap(({ type, data }) =>
     type === "system" && data.kind === kind && (data.purpose ?? "step") === purpose ? [data] : [],
   );
-const requests = async (rig: Rig, purpose: "step" | "warm") =>
-  dataOf(await rig.rows(), "request", purpose) as readonly Extract<SystemData, { kind: "request" }>[];
+const requests = async (rig: Rig, purpose: "step" | "warm") => dataOf(await rig.rows(), "request", purpose);
 const refreshed = async (rig: Rig): Promise<number> => dataOf(await rig.rows(), "usage", "warm").length;
 /** The clock comes to the moment that is shown, and the request runs. */
 async function due(rig: Rig, times: number): Promise<void> {

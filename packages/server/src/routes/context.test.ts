@@ -1,4 +1,4 @@
-import { contextBodySchema, previewBodySchema, sentRequestBodySchema } from "@varve/protocol/schema";
+import { contextBodySchema, pageSchema, previewBodySchema, sentRequestBodySchema } from "@varve/protocol/schema";
 import { describe, expect, test } from "vitest";
 import { openHouse } from "../testing/house.ts";
 
@@ -23,10 +23,8 @@ describe("the routes of a context", () => {
     const preview = await house.call("GET", `${at}/preview?effort=high&cacheTtl=1h`);
     expect(previewBodySchema.parse(preview.json)).toMatchObject({ effort: "high", preview: { price: null } });
 
-    const rows = (await house.call("GET", `${at}/chunks`)).json as {
-      chunks: { seq: number; data: { kind?: string } }[];
-    };
-    const seq = rows.chunks.find(({ data }) => data.kind === "request")?.seq ?? 0;
+    const { chunks } = pageSchema.parse((await house.call("GET", `${at}/chunks`)).json);
+    const seq = chunks.find(({ type, data }) => type === "system" && data.kind === "request")?.seq ?? 0;
     const sent = await house.call("GET", `${at}/requests/${seq}`);
     expect(sentRequestBodySchema.parse(sent.json)).toMatchObject({ seq, intact: true });
 
