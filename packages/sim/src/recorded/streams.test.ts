@@ -1,6 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { describe, expect, test } from "vitest";
+import { parseJson } from "../json.ts";
 import {
   type AdapterModel,
   deepseekModel,
@@ -76,9 +77,10 @@ describe.skipIf(dataDir === null)(`recorded streams${WITHOUT_RECORDINGS}`, () =>
     expect(streams.length).toBeGreaterThan(1);
     for (const stream of streams) {
       const step = await readStep(modelWith(replayStreams([stream]).fetch));
-      const isFailure = stream.name.includes("error");
+      const isFailure = stream.name.includes("error") || stream.events.some((event) => parseJson(event) === undefined);
       // Some adapters throw an error that comes before any output, others pass it on as a part.
-      expect(step.thrown !== null || partOf(step, "error") !== undefined).toBe(isFailure);
+      const failure = step.thrown ?? partOf(step, "error");
+      expect([stream.name, failure !== undefined]).toEqual([stream.name, isFailure]);
       if (!isFailure) expect(partOf(step, "finish")?.finishReason.unified).toMatch(/^(stop|tool-calls)$/);
     }
   });

@@ -44,9 +44,10 @@ function answersIn(events: readonly string[]): readonly (readonly string[])[] {
 /** One recorded event as server-sent text. Anthropic and OpenAI Responses name the event by its type. */
 export function asServerSentEvent(vendor: StreamVendor, event: string): string {
   const value = parseJson(event);
-  assert(isObject(value), `a recorded event is a JSON object: ${event.slice(0, 80)}`);
   const isNamed = vendor === "anthropic" || vendor === "openai-responses";
-  return `${isNamed && typeof value.type === "string" ? `event: ${value.type}\n` : ""}data: ${event}\n\n`;
+  // A recording may hold an event that is no JSON: it is sent as it is, without a name.
+  const name = isNamed && isObject(value) && typeof value.type === "string" ? `event: ${value.type}\n` : "";
+  return `${name}data: ${event}\n\n`;
 }
 
 export interface ReplayedRequest {
