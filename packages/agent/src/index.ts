@@ -1,4 +1,5 @@
 /** The agent's public surface: what runs a turn, the model port, the tools and their permissions. */
+export { type Assembled, type AssembleState, assemble, startStep } from "./assemble.ts";
 export { type Compacted, type CompactWish, compactTab } from "./compaction/compact-tab.ts";
 export { measure, rowTokens, scaleOf } from "./compaction/measure.ts";
 export { type Plan, type PlanInput, planCompaction } from "./compaction/plan.ts";

@@ -19,7 +19,7 @@ export class EditedFetch {
 
   readonly fetch: typeof globalThis.fetch = (input, init) => {
     const parsed = typeof init?.body === "string" ? parseJson(init.body) : null;
-    if (init?.method !== "POST" || !isObject(parsed)) return this.#fetch(input, init);
+    if (init?.method !== "POST" || typeof init.body !== "string" || !isObject(parsed)) return this.#fetch(input, init);
     const edit = this.next;
     this.next = null;
     this.lastBody = edit?.body?.(parsed) ?? parsed;

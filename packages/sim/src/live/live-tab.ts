@@ -9,7 +9,7 @@ import { createFolder, makePrefixData, type WireRequest } from "@varve/wire";
 import type { JsonObject } from "../json.ts";
 import type { Edit } from "./edited-fetch.ts";
 import { headText, lineText, lookTool } from "./live-text.ts";
-import { type Sent, type SendPorts, sendRequest, warmRequest } from "./send.ts";
+import { type SendPorts, type Sent, sendRequest, warmRequest } from "./send.ts";
 
 export interface TabOptions {
   readonly model: ResolvedModel;
@@ -105,7 +105,14 @@ export class LiveTab {
     const model = options.model ?? this.#options.model;
     const request = this.#build(model);
     const { scopeHash, tailHash, chars } = request;
-    const asked = { kind: "request" as const, model: model.info.id, scopeHash, tailHash, purpose: "step" as const, chars };
+    const asked = {
+      kind: "request" as const,
+      model: model.info.id,
+      scopeHash,
+      tailHash,
+      purpose: "step" as const,
+      chars,
+    };
     this.#seal([{ ...this.#base(), role: "system", type: "system", data: asked }]);
     this.#last = { request, model };
     const place = { turnId: this.#turnId(), step: this.#step, usedCallIds: this.#callIds() };
@@ -176,7 +183,10 @@ export class LiveTab {
 
   #seal(rows: readonly NewRow[]): void {
     // A new list each time: the folder tells a list that goes on by its rows.
-    this.#rows = [...this.#rows, ...rows.map((row, index) => ({ ...row, seq: this.#rows.length + index + 1, term: 1 }))];
+    this.#rows = [
+      ...this.#rows,
+      ...rows.map((row, index) => ({ ...row, seq: this.#rows.length + index + 1, term: 1 })),
+    ];
   }
 }
 

@@ -38,4 +38,5 @@ export const askForCalls =
 export const goOn = "Call the tool look once more, with the next number.";
 export const askForWord = "Answer with the one word: ready.";
 export const alsoThis = "One more thing: answer with the one word: noted.";
-export const lineText = (number: number): string => `Line ${number}: the tide table for pier ${number * 17} is complete.`;
+export const lineText = (number: number): string =>
+  `Line ${number}: the tide table for pier ${number * 17} is complete.`;

@@ -57,7 +57,10 @@ export function warmRequest(ports: SendPorts, asked: Asked): Promise<Sent> {
   });
 }
 
-async function streamed(ports: SendPorts, { request, model, place }: Asked & { readonly place: Place }): Promise<Answer> {
+async function streamed(
+  ports: SendPorts,
+  { request, model, place }: Asked & { readonly place: Place },
+): Promise<Answer> {
   const env = { now: ports.clock.now(), newId: ports.newId };
   let state = startStep({ ...place, model: model.info.id, modelScope: model.target.modelScope });
   const rows: NewRow[] = [];
@@ -86,6 +89,7 @@ async function paid(
     purse.take({ inputTokens, outputTokens, money });
     wire.next = edit;
     const answer = await send();
+    wire.next = null;
     const { lastBody: body } = wire;
     if (answer.kind === "answered") {
       const { rows, usage } = answer;
