@@ -21,6 +21,8 @@ import { validateMessages } from "./validate.ts";
 
 const targets: readonly WireTarget[] = [toAnthropic, toCompatible, toDeepseek, toMistral];
 const named = targets.map((target) => [target.profile.name, target] as const);
+/** Seconds, and many times that where other work takes the processor. */
+const timeout = 180_000;
 const settings = { seed: 20_261_130, numRuns: 200 };
 
 interface Sent {
@@ -40,24 +42,28 @@ function pairs<S extends { readonly point: RequestPoint }>(sent: readonly S[]): 
 const texts = (fold: Fold) => canonicalBlocks(fold.messages).map(({ role, json }) => `${role} ${json}`);
 
 describe("laws", () => {
-  test.each(named)("[WIRE-1] [WIRE-26] every request is valid and extends the one before it: %s", (_, target) => {
-    let compared = 0;
-    fc.assert(
-      fc.property(randomLogs, (log) => {
-        const sent = allSent(log, target);
-        for (const { fold } of sent) {
-          expect(validateMessages(fold.messages, target.profile)).toEqual([]);
-          expect(fold.endsDerived).toBe(false);
-        }
-        for (const [one, next] of pairs(sent)) {
-          compared += 1;
-          expect(isPrefix(texts(one.fold), texts(next.fold))).toBe(true);
-        }
-      }),
-      settings,
-    );
-    expect(compared).toBeGreaterThan(400);
-  });
+  test.each(named)(
+    "[WIRE-1] [WIRE-26] every request is valid and extends the one before it: %s",
+    { timeout },
+    (_, target) => {
+      let compared = 0;
+      fc.assert(
+        fc.property(randomLogs, (log) => {
+          const sent = allSent(log, target);
+          for (const { fold } of sent) {
+            expect(validateMessages(fold.messages, target.profile)).toEqual([]);
+            expect(fold.endsDerived).toBe(false);
+          }
+          for (const [one, next] of pairs(sent)) {
+            compared += 1;
+            expect(isPrefix(texts(one.fold), texts(next.fold))).toBe(true);
+          }
+        }),
+        settings,
+      );
+      expect(compared).toBeGreaterThan(400);
+    },
+  );
 
   test("[WIRE-1] a fold of any beginning of a log never throws, sent or not", () => {
     fc.assert(
@@ -112,6 +118,7 @@ describe("laws at the real adapters", () => {
 
   test.each(models)(
     "[WIRE-1] B8: bodies extend each other, hold nothing empty and pass the vendor's rules: %s",
+    { timeout },
     async (_, target, model, problem) => {
       const bodyAt = async ({ rows }: RandomLog, point: RequestPoint): Promise<Captured & { point: RequestPoint }> => {
         const request = requestFor(rows.slice(0, point.end), { target });

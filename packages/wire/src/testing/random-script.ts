@@ -50,7 +50,7 @@ const blocks: fc.Arbitrary<Block> = fc.oneof(
 const steps = fc.record({
   outcome: fc.oneof({ weight: 6, arbitrary: fc.constant("ok") }, fc.constantFrom("cut", "cancel", "refused", "ends")),
   blocks: fc.oneof(
-    { weight: 8, arbitrary: fc.array(blocks, { maxLength: 6 }) },
+    { weight: 18, arbitrary: fc.array(blocks, { maxLength: 6 }) },
     fc.array(blocks, { minLength: 20, maxLength: 26 }),
     { weight: 1, arbitrary: fc.array(calls, { minLength: 20, maxLength: 60 }) },
   ),
