@@ -13,7 +13,7 @@ export interface ReplayCheck {
 
 export interface ReplayRules {
   readonly tokens: IssuedTokens;
-  /** DeepSeek: the thinking of a step, by the id of its first call. */
+  /** DeepSeek: the thinking of a step, by `thoughtKey`. */
   readonly thoughts: ReadonlyMap<string, string>;
   readonly acceptForeign: boolean;
 }
@@ -65,11 +65,15 @@ export function boundPart(part: JsonObject): string {
   return isObject(call) ? JSON.stringify([call.name, call.args ?? {}]) : "";
 }
 
+/** A step by its model and its first call: the thinking of another model is nothing that this one could miss. */
+export const thoughtKey = (model: string, firstCallId: string): string => `${model} ${firstCallId}`;
+
 export function checkDeepseek(body: JsonObject, rules: ReplayRules): ReplayCheck {
-  if (!isDeepseekV4(stringOr(body.model, ""))) return FINE;
+  const model = stringOr(body.model, "");
+  if (!isDeepseekV4(model)) return FINE;
   for (const [index, message] of objectsIn(body.messages).entries()) {
     const first = stringOr(objectsIn(message.tool_calls)[0]?.id, "");
-    const thought = rules.thoughts.get(first);
+    const thought = rules.thoughts.get(thoughtKey(model, first));
     if (first === "" || thought === undefined || message.reasoning_content === thought) continue;
     return refused(
       `messages[${index}]: The \`reasoning_content\` in the thinking mode must be passed back to the API.`,

@@ -6,6 +6,7 @@ import { createAnthropicStream } from "./anthropic-stream.ts";
 import { createGeminiStream } from "./gemini-stream.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import { createOpenaiStream } from "./openai-stream.ts";
+import { thoughtKey } from "./replay-check.ts";
 import type { InputFigures, ReplyStream } from "./reply-stream.ts";
 import { createResponsesStream } from "./responses-stream.ts";
 import type { Signatures } from "./signatures.ts";
@@ -15,7 +16,7 @@ import { type Vendor, wantsUsage } from "./vendor.ts";
 export interface Memory {
   readonly signatures: Signatures;
   readonly tokens: IssuedTokens;
-  /** DeepSeek: the thinking of a step, by the id of its first call. */
+  /** DeepSeek: the thinking of a step, by `thoughtKey`. */
   readonly thoughts: Map<string, string>;
 }
 
@@ -53,7 +54,8 @@ export function createStream(options: StreamOptions): ReplyStream {
         billsWrites: billsWrites(options.model),
         withUsage: wantsUsage(vendor, body),
         onThought: ({ text, firstCallId }) => {
-          if (vendor === "deepseek" && firstCallId !== null) memory.thoughts.set(firstCallId, text);
+          if (vendor !== "deepseek" || firstCallId === null) return;
+          memory.thoughts.set(thoughtKey(options.model, firstCallId), text);
         },
       });
   }
