@@ -5,7 +5,7 @@ import { createFakeProvider } from "../provider/fake-provider.ts";
 import { Follower } from "./follower.ts";
 import { logProblems, refusals } from "./log-checks.ts";
 import { Product } from "./product.ts";
-import { bothVendors, limitJob } from "./scripted-agent.ts";
+import { allVendors, limitJob } from "./scripted-agent.ts";
 import { copySource } from "./source-copy.ts";
 
 const file = "packages/protocol/src/limits.ts";
@@ -13,7 +13,7 @@ const check = `grep -c '  queueMax: 101,' ${file} | tee marker`;
 /** Leaves a mark, tells that it runs, and then takes longer than any test waits. */
 const slowCheck = "echo run >> marker; echo working; sleep 120";
 
-describe.each(bothVendors)("a job on this repository's own source with %s", (model) => {
+describe.each(allVendors)("a job on this repository's own source with %s", (model) => {
   test("searches, reads, edits, runs a command, and the file on disk is right", async () => {
     await using source = await copySource("packages/protocol");
     await using provider = await createFakeProvider({ reply: limitJob("queueMax", check) });

@@ -13,7 +13,7 @@ const endMs = 15_000;
 export interface ProductOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** Models of both vendors come from here. Without it there is only the demo model. */
+  /** Models of every vendor come from here. Without it there is only the demo model. */
   readonly provider?: FakeProvider;
 }
 
@@ -23,6 +23,14 @@ export const testKey = "test-key-0123456789";
 export const providerEnv = ({ url }: Pick<FakeProvider, "url">): Readonly<Record<string, string>> => ({
   ANTHROPIC_API_KEY: testKey,
   ANTHROPIC_BASE_URL: url,
+  OPENAI_API_KEY: testKey,
+  OPENAI_BASE_URL: `${url}/v1`,
+  GOOGLE_GENERATIVE_AI_API_KEY: testKey,
+  GOOGLE_GENERATIVE_AI_BASE_URL: `${url}/v1beta`,
+  DEEPSEEK_API_KEY: testKey,
+  DEEPSEEK_BASE_URL: url,
+  OPENROUTER_API_KEY: testKey,
+  OPENROUTER_BASE_URL: `${url}/api/v1`,
   OPENAI_COMPATIBLE_API_KEY: testKey,
   OPENAI_COMPATIBLE_BASE_URL: `${url}/v1`,
 });

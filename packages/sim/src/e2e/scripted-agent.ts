@@ -12,6 +12,14 @@ export const call = (name: string, input: Readonly<Record<string, unknown>>): Re
 
 export type Models = "anthropic/claude-test" | "openai-compatible/test-model";
 export const bothVendors: readonly Models[] = ["anthropic/claude-test", "openai-compatible/test-model"];
+/** One model of each way of speaking. */
+export const allVendors: readonly string[] = [
+  ...bothVendors,
+  "openai/gpt-5.6-sol",
+  "google/gemini-3.5-flash",
+  "deepseek/deepseek-v4-pro",
+  "openrouter/anthropic/claude-opus-5.5",
+];
 
 /** The result of the newest call of that tool, if the request ends in it. */
 export const lastResult = (request: FakeRequest, tool: string): FakeToolResult | undefined =>
