@@ -9,7 +9,7 @@ async function writer(failure?: "refused" | "answer-lost") {
   const ids = createFakeIds();
   const plan = failOn(2);
   const log = faultyLog(memoryLog(), plan, failure === undefined ? {} : { failure });
-  const tab = { id: ids.tab(), logId: ids.log(), title: "", cwd: "/", model: "m", effort: "" };
+  const tab = { id: ids.tab(), logId: ids.log(), title: "", cwd: "/", model: "m", effort: "", options: {} };
   const made = await log.createTab({ ...tab, permissions: "ask", parentId: null, createdAt: 1 });
   expect(isFault(made)).toBe(false);
   const claim = await log.claim(tab.id, 1);
