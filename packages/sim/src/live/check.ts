@@ -50,8 +50,6 @@ export interface Check {
   /** Requests at most, tries after a failure apart; and tabs, each of which pays for its head once. */
   readonly requests: number;
   readonly tabs: number;
-  /** Tokens of its longest request at most. */
-  readonly inputTokensMax: number;
   run(bench: Bench): Promise<Outcome>;
 }
 

@@ -10,20 +10,20 @@ import {
   settled,
   toldRead,
 } from "./check.ts";
-import { burstCalls, usualInputMax } from "./checks-common.ts";
+import { burstCalls } from "./checks-common.ts";
 import type { Edit } from "./edited-fetch.ts";
 import { onlyLastMark, refusedOnPurpose, withBlankText, withHourMarks, withoutEagerFlag } from "./edits.ts";
-import { alsoThis, askForCalls, askForWord, goOn } from "./live-text.ts";
+import { alsoThis, askForCalls, askForWord, goOn, opening } from "./live-text.ts";
 
 const minute = 60_000;
 /** Known to every account and without effect on these requests; what matters is that the set has changed. */
 const oneMoreBeta = "extended-cache-ttl-2025-04-11";
-const common = { providers: ["anthropic"], tabs: 1, inputTokensMax: usualInputMax } as const;
+const common = { providers: ["anthropic"], tabs: 1 } as const;
 
 /** The same request twice, the second time changed by an edit. */
 async function twice(bench: Bench, edit: Edit): Promise<Outcome> {
   const tab = bench.tab();
-  tab.say(askForWord);
+  tab.say(opening(askForWord));
   await tab.step({ discard: true });
   await bench.settle();
   const again = await tab.step({ discard: true, edit });
@@ -39,10 +39,9 @@ const collapse: Check = {
   expected: () =>
     "1.000 if a run of calls or of results is one position, 0.000 if each block is one; nothing relies on it",
   requests: 2,
-  inputTokensMax: 12_000,
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForWord);
+    tab.say(opening(askForWord));
     await tab.step({ discard: true });
     tab.playCalls(burstCalls);
     const step = await tab.step({ discard: true, edit: { body: onlyLastMark } });
@@ -60,7 +59,7 @@ const keepWarm: Check = {
   requests: 3,
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForCalls);
+    tab.say(opening(askForCalls));
     await tab.step();
     if (bench.isPatient) await bench.wait(4.5 * minute);
     const warm = await tab.warm();
@@ -85,7 +84,7 @@ const hourUpgrade: Check = {
   async run(bench) {
     if (bench.ttl === "1h") return { verdict: "not-run", measured: "needs entries of five minutes", ratio: null };
     const tab = bench.tab();
-    tab.say(askForWord);
+    tab.say(opening(askForWord));
     await tab.step({ discard: true });
     const marked = await tab.warm({ body: withHourMarks });
     const wrote = `read ${marked.usage?.read ?? "unknown"}, written for an hour ${marked.usage?.write1h ?? "unknown"}`;
@@ -131,7 +130,7 @@ const textBehindResults: Check = {
   requests: 2,
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForWord);
+    tab.say(opening(askForWord));
     tab.playCalls(1);
     await tab.step({ discard: true });
     tab.say(alsoThis);
@@ -149,7 +148,7 @@ const textAfterFailure: Check = {
   requests: 3,
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForWord);
+    tab.say(opening(askForWord));
     await tab.step({ discard: true });
     tab.playCalls(1);
     const refused = await tab.step({ edit: { body: refusedOnPurpose }, mayFail: true });
@@ -170,7 +169,7 @@ const blankSeparator: Check = {
   requests: 2,
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForCalls);
+    tab.say(opening(askForCalls));
     await tab.step();
     const thought = tab.rows.some(({ type }) => type === "thinking") ? "behind thinking" : "without any thinking";
     const own = tab.rows.some((row) => row.type === "text" && row.data.text === " ")

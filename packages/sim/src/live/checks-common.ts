@@ -12,11 +12,9 @@ import {
 } from "./check.ts";
 import { countOf } from "./edits.ts";
 import type { Step } from "./live-tab.ts";
-import { alsoThis, askForCalls, askForWord, goOn } from "./live-text.ts";
+import { alsoThis, askForCalls, askForWord, goOn, opening } from "./live-text.ts";
 import { replayed } from "./replayed.ts";
 
-export const usualInputMax = 9_000;
-const burstInputMax = 12_000;
 const runSteps = 6;
 export const burstCalls = 25;
 const secondTabAtLeast = 0.8;
@@ -30,7 +28,6 @@ export const readRatio: Check = {
   providers: all,
   requests: runSteps,
   tabs: 1,
-  inputTokensMax: usualInputMax,
   async run(bench) {
     const steps = await stepsOf(bench, runSteps);
     const ratio = overall(steps);
@@ -43,7 +40,7 @@ export const readRatio: Check = {
 async function stepsOf(bench: Bench, count: number): Promise<readonly Step[]> {
   const tab = bench.tab();
   const steps: Step[] = [];
-  tab.say(askForCalls);
+  tab.say(opening(askForCalls));
   for (let made = 0; made < count; made += 1) {
     if (made > 0) tab.goOn(goOn);
     steps.push(await tab.step());
@@ -75,10 +72,9 @@ export const burst: Check = {
   providers: all,
   requests: 2,
   tabs: 1,
-  inputTokensMax: burstInputMax,
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForWord);
+    tab.say(opening(askForWord));
     await tab.step({ discard: true });
     await bench.settle();
     tab.playCalls(burstCalls);
@@ -97,10 +93,9 @@ export const modelSwitch: Check = {
   providers: all,
   requests: 4,
   tabs: 2,
-  inputTokensMax: usualInputMax,
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForCalls);
+    tab.say(opening(askForCalls));
     await tab.step();
     tab.goOn(goOn);
     await tab.step();
@@ -121,7 +116,6 @@ export const secondTab: Check = {
   providers: ["anthropic", "openai", "openrouter"],
   requests: 2,
   tabs: 1,
-  inputTokensMax: usualInputMax,
   async run(bench) {
     const first = bench.tab("shared");
     first.say(askForWord);
@@ -160,7 +154,6 @@ export const replay: Check = {
   providers: all,
   requests: 3,
   tabs: 1,
-  inputTokensMax: usualInputMax,
   async run(bench) {
     const last = (await stepsOf(bench, 3)).at(-1);
     const count = last === undefined ? 0 : replayed(bench.provider, last.body);

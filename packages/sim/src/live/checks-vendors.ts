@@ -1,10 +1,9 @@
 /** What is open about single vendors other than Anthropic. */
 import { type Check, isNearAll, ratioText, relied, settled, toldRead } from "./check.ts";
-import { usualInputMax } from "./checks-common.ts";
 import { countOf, otherForm, withCacheKey } from "./edits.ts";
-import { alsoThis, askForCalls, askForWord, goOn } from "./live-text.ts";
+import { alsoThis, askForCalls, askForWord, goOn, opening } from "./live-text.ts";
 
-const common = { tabs: 1, requests: 2, inputTokensMax: usualInputMax } as const;
+const common = { tabs: 1, requests: 2 } as const;
 
 const textOrList: Check = {
   ...common,
@@ -15,11 +14,11 @@ const textOrList: Check = {
   providers: ["openai", "openrouter"],
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForWord);
+    tab.say(opening(askForWord));
     await tab.step({ discard: true });
     await bench.settle();
     const again = await tab.step({ discard: true, edit: { body: otherForm } });
-    const finding = isNearAll(again.ratio) && (again.ratio ?? 0) > 0.995 ? "both are the same" : "they differ";
+    const finding = isNearAll(again.ratio) ? "both are the same" : "they differ";
     return settled(again.ratio, `${toldRead(again)}: ${finding}`);
   },
 };
@@ -33,7 +32,7 @@ const cacheKey: Check = {
   providers: ["openai"],
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForCalls);
+    tab.say(opening(askForCalls));
     await tab.step();
     await bench.settle();
     tab.goOn(goOn);
@@ -51,7 +50,7 @@ const marks: Check = {
   providers: ["openrouter"],
   async run(bench) {
     const tab = bench.tab();
-    tab.say(askForWord);
+    tab.say(opening(askForWord));
     await tab.step();
     await bench.settle();
     tab.say(alsoThis);

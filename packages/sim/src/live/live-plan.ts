@@ -36,7 +36,7 @@ export function livePlan(provider: LiveProvider, args: LiveArguments): LivePlan 
     const isLong = args.ttl === "1h" || check.name === "hour-upgrade" || check.name === "keep-warm";
     const each = dearest(
       prices,
-      { inputTokens: check.inputTokensMax, outputTokens: liveLimits.outputTokensMax },
+      { inputTokens: liveLimits.inputTokensMax, outputTokens: liveLimits.outputTokensMax },
       isLong,
     );
     return { check, most: each === null ? null : each * check.requests, likely: likelyOf(check, prices) };

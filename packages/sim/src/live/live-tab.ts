@@ -8,7 +8,8 @@ import { assert, isFault, noTurn, parseChunkId, parseTurnId } from "@varve/proto
 import { createFolder, makePrefixData, type WireRequest } from "@varve/wire";
 import type { JsonObject } from "../json.ts";
 import type { Edit } from "./edited-fetch.ts";
-import { headText, lineText, lookTool } from "./live-text.ts";
+import { StepFailed } from "./failures.ts";
+import { headText, lineText, longLineText, lookTool } from "./live-text.ts";
 import { type SendPorts, type Sent, sendRequest, warmRequest } from "./send.ts";
 
 export interface TabOptions {
@@ -40,13 +41,6 @@ export interface Step {
   /** Read of what the request before it had left to read, from 0 to 1. Null: the first, or not told. */
   readonly ratio: number | null;
 }
-
-/** The provider refused or broke off a request that a check needs. */
-export class StepFailed extends Error {
-  override readonly name = "StepFailed";
-}
-
-const burstName = "look";
 
 export class LiveTab {
   readonly #options: TabOptions;
@@ -84,7 +78,7 @@ export class LiveTab {
   goOn(order: string): void {
     const open = this.#openCalls();
     if (open.length === 0) this.say(order);
-    else this.#seal(open.map((callId) => this.#result(callId)));
+    else this.#seal(open.map((callId) => this.#result(callId, longLineText)));
     if (open.length > 0) this.#step += 1;
   }
 
@@ -93,11 +87,11 @@ export class LiveTab {
     const ids = Array.from({ length: count }, (_, index) => `call_${this.#rows.length}_${index + 1}`);
     const calls = ids.map((callId, index): NewRow => {
       const args = { n: index + 1 };
-      const data = { callId, name: burstName, arguments: args, argsText: JSON.stringify(args) };
+      const data = { callId, name: lookTool.name, arguments: args, argsText: JSON.stringify(args) };
       return { ...this.#base(), role: "assistant", type: "tool_call", data };
     });
     this.#seal(calls);
-    this.#seal(ids.map((callId) => this.#result(callId)));
+    this.#seal(ids.map((callId) => this.#result(callId, lineText)));
     this.#step += 1;
   }
 
@@ -165,9 +159,9 @@ export class LiveTab {
     return new Set(this.#rows.flatMap((row) => (row.type === "tool_call" ? [row.data.callId] : [])));
   }
 
-  #result(callId: string): NewRow {
+  #result(callId: string, text: (number: number) => string): NewRow {
     this.#lines += 1;
-    const data = { callId, name: burstName, result: lineText(this.#lines), isError: false };
+    const data = { callId, name: lookTool.name, result: text(this.#lines), isError: false };
     return { ...this.#base(), role: "tool", type: "tool_result", data };
   }
 

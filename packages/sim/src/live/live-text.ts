@@ -2,23 +2,34 @@
 import type { ToolDefinition } from "@varve/protocol";
 import { createPrng } from "../prng.ts";
 
-/** Above every vendor's minimum prefix (4096 tokens), also where a token is longer than four characters. */
-const headChars = 21_000;
+/** With the opening far above every vendor's minimum prefix (4096 tokens). */
+const headChars = 18_000;
+/**
+ * Long enough that a request which reads its system prompt alone reads less than nine tenths, and that one lost step is more
+ * than a threshold forgives.
+ */
+const openingChars = 5_000;
+const lineChars = 1_000;
 const words = ["ledger", "harbour", "copper", "window", "valley", "pencil", "orchard", "signal", "marble", "lantern"];
 
 /** A system prompt that no cache has seen: `name` stands in front of everything else. */
-export function headText(name: string): string {
-  const prng = createPrng(7);
-  const word = (): string => words[prng.int(0, words.length - 1)] ?? "";
-  const lines = [
+export const headText = (name: string): string =>
+  [
     `Run ${name}. You take part in a measurement. Follow the orders of the user, think as little as you can, and keep every answer under ten words.`,
     "The list below is only there to be long. Never speak of it.",
-  ];
-  let length = 0;
-  for (let entry = 1; length < headChars; entry += 1) {
-    const line = `Entry ${entry}: the ${word()} stands between the ${word()} and the ${word()} near the ${word()}.`;
-    lines.push(line);
-    length += line.length + 1;
+    entries(7, headChars),
+  ].join("\n");
+
+/** A first order with a long list behind it. */
+export const opening = (order: string): string =>
+  `${order}\nThe list behind this line is only there to be long.\n${entries(8, openingChars)}`;
+
+function entries(seed: number, chars: number): string {
+  const prng = createPrng(seed);
+  const word = (): string => words[prng.int(0, words.length - 1)] ?? "";
+  const lines: string[] = [];
+  for (let length = 0; length < chars; length += lines.at(-1)?.length ?? chars) {
+    lines.push(`Entry ${lines.length + 1}: the ${word()} stands between the ${word()} and the ${word()}.`);
   }
   return lines.join("\n");
 }
@@ -40,3 +51,4 @@ export const askForWord = "Answer with the one word: ready.";
 export const alsoThis = "One more thing: answer with the one word: noted.";
 export const lineText = (number: number): string =>
   `Line ${number}: the tide table for pier ${number * 17} is complete.`;
+export const longLineText = (number: number): string => `${lineText(number)}\n${entries(100 + number, lineChars)}`;

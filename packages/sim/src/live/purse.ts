@@ -1,7 +1,7 @@
 /** What a run has used and may still use. Asked before each request, told after it. */
 import type { ModelPrices, Rates } from "@varve/agent";
 import { ratesFor } from "@varve/agent";
-import { liveLimits } from "./live-limits.ts";
+import { LimitReached } from "./failures.ts";
 
 export interface PurseLimits {
   readonly requestsMax: number;
@@ -15,11 +15,6 @@ export interface Ahead {
   readonly outputTokens: number;
   /** US dollars at the dearest; null: the price is unknown. */
   readonly money: number | null;
-}
-
-/** A limit would be passed: nothing was sent, and nothing more is. */
-export class LimitReached extends Error {
-  override readonly name = "LimitReached";
 }
 
 export class Purse {
@@ -52,9 +47,6 @@ export class Purse {
   take(ahead: Ahead): void {
     const { requestsMax, tokensMax, moneyMax } = this.#limits;
     const { inputTokens, outputTokens, money } = ahead;
-    if (inputTokens > liveLimits.inputTokensMax) {
-      throw new LimitReached(`a request of about ${inputTokens} tokens is longer than ${liveLimits.inputTokensMax}`);
-    }
     if (this.#requests >= requestsMax) throw new LimitReached(`${requestsMax} requests are made`);
     if (this.#tokens + inputTokens + outputTokens > tokensMax) throw new LimitReached(`${tokensMax} tokens are used`);
     if (money !== null && this.#money + money > moneyMax) {

@@ -4,11 +4,12 @@ import { assert, type Clock, isFault } from "@varve/protocol";
 import { liveProviders, offers } from "./catalogue.ts";
 import type { Bench, Check, LiveProvider, Outcome } from "./check.ts";
 import { EditedFetch } from "./edited-fetch.ts";
+import { LimitReached, StepFailed } from "./failures.ts";
 import { type LiveArguments, liveArguments, usage } from "./live-arguments.ts";
 import { liveLimits } from "./live-limits.ts";
 import { dollars, type LivePlan, livePlan, planLines } from "./live-plan.ts";
-import { countingIds, LiveTab, StepFailed } from "./live-tab.ts";
-import { LimitReached, Purse } from "./purse.ts";
+import { countingIds, LiveTab } from "./live-tab.ts";
+import { Purse } from "./purse.ts";
 import type { SendPorts } from "./send.ts";
 
 export interface LivePorts {

@@ -5,6 +5,7 @@ import type { ChunkId, Clock, NewRow, TurnId } from "@varve/protocol";
 import type { WireRequest } from "@varve/wire";
 import type { JsonObject } from "../json.ts";
 import type { Edit, EditedFetch } from "./edited-fetch.ts";
+import { StepFailed } from "./failures.ts";
 import { charsPerTokenAtLeast, liveLimits } from "./live-limits.ts";
 import { dearest, type Purse } from "./purse.ts";
 
@@ -84,6 +85,11 @@ async function paid(
   const { purse, wire } = ports;
   const { prices } = model.facts;
   const inputTokens = Math.ceil(request.chars / charsPerTokenAtLeast);
+  if (inputTokens > liveLimits.inputTokensMax) {
+    throw new StepFailed(
+      `not sent: about ${inputTokens} tokens are more than the ${liveLimits.inputTokensMax} of a request`,
+    );
+  }
   const money = dearest(prices, { inputTokens, outputTokens }, isLong);
   for (let tried = 0; ; tried += 1) {
     purse.take({ inputTokens, outputTokens, money });
