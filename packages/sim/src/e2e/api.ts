@@ -3,14 +3,32 @@ import type {
   Accepted,
   AnswerBody,
   ChunkId,
+  ContextBody,
   HeadBody,
+  LedgerBody,
+  LedgerStep,
   LogChunk,
   MessageBody,
   NewTabBody,
+  Preview,
+  SentRequestBody,
   TabId,
+  TabPatch,
   TabRecord,
+  UsageBody,
 } from "@varve/protocol";
-import { acceptedSchema, chunkIdSchema, headBodySchema, pageSchema, tabRecordSchema } from "@varve/protocol/schema";
+import {
+  acceptedSchema,
+  chunkIdSchema,
+  contextBodySchema,
+  headBodySchema,
+  ledgerBodySchema,
+  pageSchema,
+  previewBodySchema,
+  sentRequestBodySchema,
+  tabRecordSchema,
+  usageBodySchema,
+} from "@varve/protocol/schema";
 import { z } from "zod";
 
 const errorSchema = z.object({
@@ -81,6 +99,57 @@ export class Api {
   }
   async answer(tab: TabId, body: AnswerBody): Promise<void> {
     await this.#good(z.unknown(), this.ask("POST", `/tabs/${tab}/answers`, body));
+  }
+
+  patch(tab: TabId, body: TabPatch): Promise<TabRecord> {
+    return this.#good(tabRecordSchema, this.ask("PATCH", `/tabs/${tab}`, body));
+  }
+  fork(tab: TabId, seq: number): Promise<TabRecord> {
+    return this.#good(tabRecordSchema, this.ask("POST", `/tabs/${tab}/fork`, { seq }));
+  }
+  /** Into the trash; a second time: for good. */
+  async remove(tab: TabId): Promise<void> {
+    await this.#good(z.unknown(), this.ask("DELETE", `/tabs/${tab}`));
+  }
+  async set(settings: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#good(z.unknown(), this.ask("PATCH", "/settings", settings));
+  }
+
+  ledger(tab: TabId, query = ""): Promise<LedgerBody> {
+    return this.#good(ledgerBodySchema, this.ask("GET", `/tabs/${tab}/ledger${query}`));
+  }
+  /** Every step of the tab's log, oldest first, read page by page. */
+  async steps(tab: TabId): Promise<readonly LedgerStep[]> {
+    const steps: LedgerStep[] = [];
+    for (;;) {
+      const before = steps.at(-1)?.usageSeq;
+      const page = await this.ledger(tab, `?limit=7${before === undefined ? "" : `&before=${before}`}`);
+      steps.push(...page.steps);
+      if (!page.more) return steps.reverse();
+    }
+  }
+  usage(): Promise<UsageBody> {
+    return this.#good(usageBodySchema, this.ask("GET", "/usage"));
+  }
+  context(tab: TabId): Promise<ContextBody> {
+    return this.#good(contextBodySchema, this.ask("GET", `/tabs/${tab}/context`));
+  }
+  apply(tab: TabId, apply: "tell" | "rebuild"): Promise<ContextBody> {
+    return this.#good(contextBodySchema, this.ask("POST", `/tabs/${tab}/context`, { apply }));
+  }
+  async preview(tab: TabId, query: Readonly<Record<string, string>>): Promise<Preview> {
+    const path = `/tabs/${tab}/preview?${new URLSearchParams(query)}`;
+    return (await this.#good(previewBodySchema, this.ask("GET", path))).preview;
+  }
+  async compact(tab: TabId): Promise<string> {
+    const asked = this.ask("POST", `/tabs/${tab}/compact`, {});
+    return (await this.#good(z.object({ state: z.string() }), asked)).state;
+  }
+  undoCompaction(tab: TabId, seq: number): Promise<ContextBody> {
+    return this.#good(contextBodySchema, this.ask("POST", `/tabs/${tab}/compact/undo`, { seq }));
+  }
+  sentRequest(tab: TabId, seq: number): Promise<SentRequestBody> {
+    return this.#good(sentRequestBodySchema, this.ask("GET", `/tabs/${tab}/requests/${seq}?from=0`));
   }
 
   /** Every row of the tab's log, read page by page. */
