@@ -32,6 +32,12 @@ const playing = (parts: readonly Part[]) => {
     else controller.enqueue(part);
   });
 };
+const nothing = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
+const guessed: Extract<Part, { type: "finish" }> = {
+  type: "finish",
+  finishReason: { unified: "tool-calls", raw: undefined },
+  usage: { inputTokens: nothing, outputTokens: { total: undefined, text: undefined, reasoning: undefined } },
+};
 const never = new Promise<never>(() => undefined);
 
 function listen(open: () => Promise<LanguageModelV3>, signal?: AbortSignal) {
@@ -55,6 +61,12 @@ describe("every stream ends in one word", () => {
     ["nothing at all", playing([]), "provider-cut"],
     ["a finish that means an error", playing([finish("error")]), "provider-cut"],
     ["a finish for a reason nobody knows", playing([finish("other")]), "provider-cut"],
+    [
+      "a finish that only the package says",
+      playing([{ ...guessed, providerMetadata: { openrouter: {} } }]),
+      "provider-cut",
+    ],
+    ["the same from a service that gives no word of its own", playing([guessed]), "finish"],
     [
       "an error part",
       playing([{ type: "error", error: { type: "overloaded_error", message: "busy" } }, finish()]),

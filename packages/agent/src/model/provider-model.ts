@@ -58,7 +58,12 @@ export async function* streamModel(
 
 /** A finish that the provider did not mean: its stream broke and the package papered over it. */
 const isClean = (part: LanguageModelV3StreamPart): boolean =>
-  part.type !== "finish" || (part.finishReason.unified !== "error" && part.finishReason.unified !== "other");
+  part.type !== "finish" ||
+  (part.finishReason.unified !== "error" && part.finishReason.unified !== "other" && !isGuessed(part));
+
+/** OpenRouter's package calls a stream finished that ended behind a call without a word; its service always gives one. */
+const isGuessed = (part: Extract<LanguageModelV3StreamPart, { type: "finish" }>): boolean =>
+  part.providerMetadata?.openrouter !== undefined && part.finishReason.raw === undefined;
 
 function lastWord(heard: Heard, rules: StreamRules): ModelPart {
   switch (heard.kind) {

@@ -36,6 +36,8 @@ export interface DayOutcome {
   readonly calls: readonly DayCall[];
   /** Thinking that a request should have brought back and did not. */
   readonly droppedThinking: number;
+  /** Requests that show a call of an answer that never came to its end. */
+  readonly halfCalls: number;
 }
 
 export async function cacheDay(options: CacheDayOptions): Promise<DayOutcome> {
@@ -163,6 +165,7 @@ class Day {
 
   /** Refused, cut before and in the middle, overloaded inside the stream, ended without an end: each comes again. */
   async failures(): Promise<void> {
+    const call: ReplyBlock = { type: "tool_use", name: "work", input: { never: "to be run" } };
     const text: ReplyBlock = { type: "text", text: "Half of an answer that never comes to its end." };
     this.#rig.provider.add(
       { fail: { kind: "status", status: 529 } },
@@ -173,6 +176,7 @@ class Day {
     this.#rig.provider.add(
       { blocks: [text], fail: { kind: "error-event", at: 1 } },
       { blocks: [text], fail: { kind: "clean-end", at: 2 } },
+      { blocks: [text, call], fail: { kind: "clean-end", at: "end" } },
     );
     await this.after(second);
   }
@@ -204,6 +208,7 @@ function outcomeOf(calls: readonly RecordedCall[]): DayOutcome {
   return {
     refusals: calls.flatMap(({ refusal }) => (refusal === null ? [] : [refusal])),
     calls: counted,
+    halfCalls: calls.filter(({ rawBody }) => rawBody.includes("to be run")).length,
     droppedThinking: calls.reduce((sum, { droppedThinking }) => sum + droppedThinking, 0),
   };
 }
