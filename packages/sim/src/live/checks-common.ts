@@ -30,11 +30,23 @@ export const readRatio: Check = {
   tabs: 1,
   async run(bench) {
     const steps = await stepsOf(bench, runSteps);
-    const ratio = overall(steps);
+    const whole = overall(steps);
+    const worst = lowest(steps);
     const calls = steps.reduce((sum, step) => sum + step.calls, 0);
-    return relied(bench.provider, ratio, `${percent(ratio)} over ${steps.length - 1} steps, ${calls} calls`);
+    const told = `${percent(whole)} over ${steps.length - 1} steps, ${percent(worst)} in the worst, ${calls} calls`;
+    // Anthropic's cache is a promise, step by step; the others do their best, and a step may fall through.
+    return relied(bench.provider, bench.provider === "anthropic" ? worst : whole, told);
   },
 };
+
+function lowest(steps: readonly Step[]): number | null {
+  let least = 1;
+  for (const { ratio } of steps.slice(1)) {
+    if (ratio === null) return null;
+    least = Math.min(least, ratio);
+  }
+  return least;
+}
 
 /** Takes its steps with calls and results between them. */
 async function stepsOf(bench: Bench, count: number): Promise<readonly Step[]> {
