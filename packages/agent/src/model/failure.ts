@@ -8,8 +8,21 @@ import type { ModelFailure } from "./model.ts";
 /** Characters of a provider's own words in a message. */
 const messageCharsMax = 600;
 
-const overflow =
-  /context[ _-]?(length|window)|maximum context|prompt is too long|too many (input )?tokens|exceed(s|ed)? .{0,40}(context|token)|input is too long/i;
+/** Each house has words of its own for a request that is too large; what they share is what the model can't hold. */
+const overflow = new RegExp(
+  [
+    "context[ _-]?(length|window)",
+    "maximum context",
+    "maximum prompt length",
+    "prompt (is too long|exceeds max length)",
+    "too many (input )?tokens",
+    "exceed(s|ed)? .{0,40}(context|token)",
+    "token count of \\d+ exceeds",
+    "reduce the length of the messages",
+    "input is too long",
+  ].join("|"),
+  "i",
+);
 const exhausted = /insufficient_quota|credit balance|billing|payment required/i;
 const busy =
   /overloaded|rate.?limit|too many requests|capacity|temporarily|unavailable|try again|timeout|timed out|internal|server_error|api_error/i;
@@ -50,7 +63,8 @@ function ofCall(error: APICallError, redact: Redact): ModelFailure {
       hint: "The account behind this key has no credit left.",
     };
   }
-  if (isRetried(status)) {
+  // Gateways hand the refusal of the house behind them on as trouble of their own; the same request would fail again.
+  if (isRetried(status) && !(status === 500 && overflow.test(whole))) {
     const code = status === 429 || status === 503 || status === 529 ? "provider-overloaded" : "provider-unreachable";
     return { ...base, code, retry: { afterMs: retryAfterMs(error.responseHeaders) } };
   }
