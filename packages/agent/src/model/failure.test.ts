@@ -23,7 +23,12 @@ describe("answers with a status", () => {
     [400, said("Please reduce the length of the messages or completion."), "context-overflow", false],
     [400, said("prompt token count of 128601 exceeds the limit of 128000"), "context-overflow", false],
     [400, said("Prompt exceeds max length"), "context-overflow", false],
-    [400, said("The input token count (9) exceeds the maximum number of tokens allowed (8)"), "context-overflow", false],
+    [
+      400,
+      said("The input token count (9) exceeds the maximum number of tokens allowed (8)"),
+      "context-overflow",
+      false,
+    ],
     [400, said("the request exceeds the available context size"), "context-overflow", false],
     [500, said("the request exceeds the available context size"), "context-overflow", false],
     [400, said("max_tokens: 32000 exceeds the limit of 8192"), "provider-refused", false],
