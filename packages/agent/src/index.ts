@@ -3,6 +3,7 @@ export { type Assembled, type AssembleState, assemble, startStep } from "./assem
 export { type Compacted, type CompactWish, compactTab } from "./compaction/compact-tab.ts";
 export { measure, rowTokens, scaleOf } from "./compaction/measure.ts";
 export { type Plan, type PlanInput, planCompaction } from "./compaction/plan.ts";
+export { summaryBodies } from "./compaction/summary-bodies.ts";
 export { summaryAsks } from "./compaction/texts.ts";
 export type { AfterTurn, WaitingMessage } from "./drain.ts";
 export { afterTurn, atRest, steersToDrain, userRow } from "./drain.ts";

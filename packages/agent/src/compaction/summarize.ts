@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV3Usage } from "@ai-sdk/provider";
 import type { Effort, Fault, NewRow, StoredRow } from "@varve/protocol";
-import { fault, isFault, noTurn } from "@varve/protocol";
+import { fault, isFault } from "@varve/protocol";
 import type { ResolvedBlob, WireRequest } from "@varve/wire";
 import { buildRequest, neededBlobs } from "@varve/wire";
 import { begunUsage, cutUsageData, outputChars } from "../begun-usage.ts";
@@ -21,6 +21,7 @@ import type { UsageData } from "../usage.ts";
 import { usageData } from "../usage.ts";
 import { pause } from "../wait.ts";
 import { compactionLimits as limits } from "./limits.ts";
+import { withQuestion } from "./summary-bodies.ts";
 import { summaryAsks } from "./texts.ts";
 
 export type CompactPorts = Pick<TurnPorts, "clock" | "ids" | "blobs" | "models" | "random" | "limits">;
@@ -69,14 +70,14 @@ function failed(why: string, tooLarge = false): Summary {
 /** The question stands in no log: it is a row of this one fold only. */
 async function requestFor(source: SummarySource, ask: string): Promise<WireRequest | Fault> {
   const { ports, rows, model, effort } = source;
-  const question = questionRow(source, ask);
+  const body = withQuestion(rows, ask, { id: ports.ids.chunk(), createdAt: ports.clock.now() });
   const blobs = new Map<string, ResolvedBlob>();
   for (const hash of neededBlobs(rows)) {
     const found = await ports.blobs.get(hash);
     if (found !== null) blobs.set(hash, { base64: Buffer.from(found.bytes).toString("base64") });
   }
   const built = buildRequest({
-    rows: [...rows, question],
+    rows: body,
     target: model.target,
     modelName: model.info.id,
     effort,
@@ -87,21 +88,6 @@ async function requestFor(source: SummarySource, ask: string): Promise<WireReque
   return wrong === undefined && !built.endsDerived
     ? built
     : fault("internal", `The request breaks a rule of the wire: ${wrong?.code ?? "its end is no row"}.`);
-}
-
-function questionRow({ ports, rows }: SummarySource, text: string): StoredRow {
-  const last = rows.at(-1);
-  return {
-    id: ports.ids.chunk(),
-    turnId: noTurn,
-    step: 0,
-    createdAt: ports.clock.now(),
-    seq: (last?.seq ?? 0) + 1,
-    term: last?.term ?? 0,
-    role: "user",
-    type: "text",
-    data: { text },
-  };
 }
 
 async function answerTo(source: SummarySource, built: WireRequest): Promise<Answer> {

@@ -10,8 +10,9 @@ import {
   type SentRequestBody,
   type StoredRow,
 } from "@varve/protocol";
-import { type BlobLookup, foldAt, rowsOfRequest, sentBlocks, type WireRequest } from "@varve/wire";
+import { type BlobLookup, rowsOfRequest, sentBlocks, type WireRequest } from "@varve/wire";
 import type { Reading, Sent } from "./log-reading.ts";
+import { foldOfSent } from "./sent-fold.ts";
 
 /** Blocks in one answer, and characters of a block's JSON; more is paged and clipped. */
 export const sentBlocksMax = 200;
@@ -30,7 +31,7 @@ export interface SentInput {
 export function sentRequest(input: SentInput): SentRequestBody | Fault {
   const { rows, sent, model, blobs } = input;
   const effort = effortAt(rowsOfRequest(rows, sent.seq));
-  const built = foldAt({ rows, target: model.target, effort, blobs }, sent.seq);
+  const built = foldOfSent({ rows, sent, model, effort, blobs });
   if (isFault(built)) return built;
   const blocks = shownBlocks(built, input);
   const from = Math.min(input.from ?? Math.max(0, blocks.length - sentBlocksMax), blocks.length);

@@ -133,6 +133,13 @@ describe("compacting by hand", () => {
     const plain = (text: string): string => text.replaceAll(/,"cache_control":\{[^}]*\}/g, "");
     expect(plain(bodyOf(rig, -1) ?? "").startsWith(plain(before).slice(0, -1))).toBe(true);
     expect(bodyOf(rig, -1)).not.toContain("SUM");
+    // The question for a summary stands in no log, and still each request is shown as it was sent.
+    const seqs = await seqsOf(rig, "request");
+    const sent = await Promise.all(
+      seqs.map((one) => good<SentRequestBody>(rig.workspace.contexts.sentRequest(rig.tab, one, null))),
+    );
+    expect(sent.map(({ intact }) => intact)).toEqual([true, true, true, true, true, true]);
+    expect(sent[3]?.blocks.at(-1)?.json).toContain("Please write a summary");
   });
 
   test("[CONTEXT-5] what is sent meanwhile waits for its end", async () => {
