@@ -74,11 +74,11 @@ export class LiveTab {
     this.#seal([{ ...this.#base(), role: "user", type: "text", data: { text } }]);
   }
 
-  /** The results of the calls that are open, or an order where the model called nothing. */
+  /** The results of the calls that are open, of which one is long; or an order where the model called nothing. */
   goOn(order: string): void {
     const open = this.#openCalls();
     if (open.length === 0) this.say(order);
-    else this.#seal(open.map((callId) => this.#result(callId, longLineText)));
+    else this.#seal(open.map((callId, index) => this.#result(callId, index === 0 ? longLineText : lineText)));
     if (open.length > 0) this.#step += 1;
   }
 

@@ -210,6 +210,16 @@ describe("when the world is not as expected", () => {
     expect(rig.last().ok).toBe(false);
   });
 
+  test.each([0, 3])("a model that answers each order with %i calls is measured all the same", async (count) => {
+    const call = { type: "tool_use", name: "look", input: { n: 1 } } as const;
+    const blocks = count === 0 ? [{ type: "text", text: "no" } as const] : Array.from({ length: count }, () => call);
+    const rig = await rigFor("anthropic", { reply: () => ({ blocks }) });
+    await using _provider = rig.provider;
+    expect(await rig.run("anthropic", "--yes", "--only", "read-ratio")).toBe(exits.fine);
+    expect(rig.last().providers[0]?.checks?.[0]).toMatchObject({ verdict: "ok", ratio: 1 });
+    expect(rig.last().providers[0]?.checks?.[0]?.measured).toContain(`${count * 6} calls`);
+  });
+
   test("an unknown price is told as unknown, before and after", async () => {
     const rig = await rigFor("anthropic");
     await using _provider = rig.provider;
