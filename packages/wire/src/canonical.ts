@@ -22,11 +22,14 @@ export function canonicalBlocks(messages: readonly ModelMessage[], tools: Tools 
 
 export const toolsBlock = (tools: Tools = []): CanonicalBlock => ({ role: "tools", json: JSON.stringify(tools) });
 
-/** Options of a system message are always a breakpoint: the fold itself gives it none. */
+/**
+ * Options of a system message are always a breakpoint: the fold itself gives it none. Those of the assistant's messages are one,
+ * or say once more what its parts say.
+ */
 export function messageBlocks(message: ModelMessage): readonly CanonicalBlock[] {
   const { role } = message;
   if (role === "system") return [{ role, json: JSON.stringify(message.content) }];
-  const options = withoutBreakpoint(message.providerOptions);
+  const options = role === "assistant" ? undefined : withoutBreakpoint(message.providerOptions);
   const own = options === undefined ? "" : JSON.stringify(options);
   return message.content.map((part) => ({ role, json: JSON.stringify(part) + own }));
 }

@@ -3,13 +3,17 @@ import type { Profile } from "./profile.ts";
 import { anthropic } from "./profiles/anthropic.ts";
 import { deepseek, deepseekLegacy, deepseekV4, deepseekVision } from "./profiles/deepseek.ts";
 import { google, googleLegacy } from "./profiles/google.ts";
+import { local } from "./profiles/local.ts";
 import { mistral } from "./profiles/mistral.ts";
 import { openaiChat, openaiChatPlain } from "./profiles/openai-chat.ts";
 import { openaiCompatible } from "./profiles/openai-compatible.ts";
 import { openaiResponses, openaiResponsesPlain } from "./profiles/openai-responses.ts";
 import { openrouter } from "./profiles/openrouter.ts";
 
-/** How a credential is spoken to: which protocol, not which company. `openai` is the Responses API. */
+/**
+ * How a credential is spoken to: which protocol, not which company. `openai` is the Responses API, `local` a
+ * compatible server on one's own network.
+ */
 export type WireDialect =
   | "anthropic"
   | "openai"
@@ -17,7 +21,8 @@ export type WireDialect =
   | "google"
   | "deepseek"
   | "openrouter"
-  | "openai-compatible";
+  | "openai-compatible"
+  | "local";
 
 const strictTemplates = /(^|[/:_-])((mi|mini|magi|dev|code)stral|mixtral|pixtral|gemma)/i;
 const reasoningReplayed = /(^|[/:_-])deepseek-(v4|flash|pro)/i;
@@ -46,7 +51,9 @@ export function chooseProfile(dialect: WireDialect, model: string): Profile {
     case "openrouter":
       return openrouter;
     case "openai-compatible":
-      return compatible(model);
+      return compatible(model, openaiCompatible);
+    case "local":
+      return compatible(model, local);
     default:
       return unreachable(dialect);
   }
@@ -57,8 +64,9 @@ function deepseekOf(model: string): Profile {
   return deepseekSees.test(model) ? deepseekVision : deepseekV4;
 }
 
-function compatible(model: string): Profile {
+/** Names that are known to need more than a server of their kind does, wherever it stands. */
+function compatible(model: string, usual: Profile): Profile {
   if (strictTemplates.test(model)) return mistral;
   if (reasoningReplayed.test(model)) return deepseek;
-  return openaiCompatible;
+  return usual;
 }

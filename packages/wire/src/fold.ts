@@ -9,7 +9,7 @@ import { CallIds } from "./call-ids.ts";
 import { type Entries, type Entry, entriesOf } from "./entries.ts";
 import { JoinedList } from "./list.ts";
 import type { ModelMessage } from "./model-message.ts";
-import type { Profile, WireTarget } from "./profile.ts";
+import { type Profile, targetUnder, type WireTarget } from "./profile.ts";
 import { type Anchor, continueMessage, type Rendered, render, type Standing } from "./render.ts";
 import { Segmenter, type SegmentRow } from "./segment.ts";
 import { LogView, type View } from "./view.ts";
@@ -85,10 +85,11 @@ export class LogFold {
 
   /** `rows` ascend by seq, here and in `extend`. */
   constructor(rows: readonly StoredRow[], target: WireTarget, options: FoldOptions = {}) {
-    this.#target = target;
     this.#options = options;
     for (const row of rows) this.#view.add(row);
-    this.#system = this.#view.prefix === null ? [] : systemMessages(this.#view.prefix, target.profile);
+    // Another prefix row makes a fold begin anew, so this holds for all rows to come.
+    this.#target = targetUnder(this.#view.prefix, target);
+    this.#system = this.#view.prefix === null ? [] : systemMessages(this.#view.prefix, this.#target.profile);
     this.#messages = [...this.#system];
     this.#standing = { side: "none", messages: this.#messages.length, anchor: -1 };
     this.#addSummary();

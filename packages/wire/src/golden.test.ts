@@ -2,8 +2,9 @@
  * The bytes of a released fold, pinned. A difference here means that open logs would send other bytes than before: then
  * the change belongs into another fold version, beside this one.
  */
-import type { JsonObject } from "@varve/protocol";
+import type { JsonObject, StoredRow } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
+import { chooseProfile } from "./choose-profile.ts";
 import { canonicalJson, sha256 } from "./digest.ts";
 import { type ConstantsName, wireTarget } from "./profile.ts";
 import { defaultConstants, laterConstants } from "./profile-constants.ts";
@@ -89,10 +90,36 @@ const rowsOf = (scope: string, constants: Record<string, JsonObject> | null = nu
 };
 
 const released = [
-  ...adapters.filter(({ name }) => /^(openai-|google|deepseek|openrouter)/.test(name) && name !== "openai-compatible"),
+  ...adapters.filter(
+    ({ name }) => /^(openai-|google|deepseek|openrouter|local)/.test(name) && name !== "openai-compatible",
+  ),
   adapter("openai", "gpt-4.1", "openai-responses-plain"),
   adapter("google", "gemini-2.5-pro", "google-legacy"),
 ];
+
+describe("golden bodies of logs from before servers on one's own network had a profile", () => {
+  const older = rows.map((row): StoredRow => {
+    if (row.type !== "system" || row.data.kind !== "prefix") return row;
+    const { local: _, ...constants } = row.data.constants;
+    return { ...row, data: { ...row.data, constants } };
+  });
+
+  const thoughtSince = older.map(
+    (row): StoredRow =>
+      row.type === "thinking" ? { ...row, data: { ...row.data, modelScope: "local:model-a" } } : row,
+  );
+
+  test.each([
+    ["as it was", older],
+    ["with thinking that was written since", thoughtSince],
+  ])("[WIRE-71] the bytes are those of the released form: %s", async (_, log) => {
+    const target = wireTarget(chooseProfile("local", "model-a"), "model-a");
+    const { body } = await capture(requestFor(log, { target }), compatibleModel("model-a"));
+    await expect(`${JSON.stringify(body, null, 1)}\n`).toMatchFileSnapshot(
+      "testing/golden/fold-1.openai-compatible.txt",
+    );
+  });
+});
 
 describe("golden bodies of the profiles that came later", () => {
   test.each(released.map((one) => [one.name, one] as const))(
@@ -107,7 +134,7 @@ describe("golden bodies of the profiles that came later", () => {
     },
   );
 
-  test.each(released.map((one) => [one.name, one] as const))(
+  test.each(released.filter(({ name }) => name !== "local").map((one) => [one.name, one] as const))(
     "[WIRE-60] a log begun before the profile existed sends the same bytes: %s",
     async (_, { target, model }) => {
       const { anthropic: kept, "openai-compatible": compatible } = defaultConstants("5m", null);
@@ -131,6 +158,7 @@ describe("golden bodies of the profiles that came later", () => {
       ]
     `);
     expect(laterConstants(1, "anthropic")).toBeUndefined();
+    expect(laterConstants(1, "local")).toBeUndefined();
     expect(laterConstants(2, "openai")).toBeUndefined();
   });
 });

@@ -16,12 +16,14 @@ export {
   modelScopeOf,
   type Profile,
   type ProfileName,
+  targetUnder,
   type WireTarget,
   wireTarget,
 } from "./profile.ts";
 export { anthropic } from "./profiles/anthropic.ts";
 export { deepseek, deepseekLegacy, deepseekV4, deepseekVision } from "./profiles/deepseek.ts";
 export { google, googleLegacy } from "./profiles/google.ts";
+export { local } from "./profiles/local.ts";
 export { mistral } from "./profiles/mistral.ts";
 export { openaiChat, openaiChatPlain } from "./profiles/openai-chat.ts";
 export { openaiCompatible } from "./profiles/openai-compatible.ts";

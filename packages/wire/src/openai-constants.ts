@@ -20,6 +20,15 @@ export const openaiCompatibleConstants: JsonObject = {
   },
 };
 
+/**
+ * A server on one's own network. The switch reaches the template: those that know it keep thinking where it was made, others and
+ * servers without templates pay no heed.
+ */
+export const localConstants: JsonObject = {
+  ...openaiCompatibleConstants,
+  options: { chat_template_kwargs: { preserve_thinking: true } },
+};
+
 /** The role of the system message is said outright, so that no later adapter decides otherwise for an open tab. */
 const reasons: JsonObject = {
   forceReasoning: true,

@@ -78,8 +78,12 @@ describe("the frozen prefix", () => {
     expect(
       prefixHash({ system, tools, constants: { anthropic: anthropic ?? {}, "openai-compatible": compatible ?? {} } }),
     ).toBe("cba340f97448b7c04ae635457cf5d13d05408e4766bf383ad152858fb584a188");
-    expect(prefixHash({ system, tools, constants })).toMatchInlineSnapshot(
+    const { local, ...beforeLocal } = constants;
+    expect(prefixHash({ system, tools, constants: beforeLocal })).toMatchInlineSnapshot(
       `"e74618b18ef5b232a3944724e2fe518ff3a03941f7349be020ac5a75237f3a96"`,
+    );
+    expect(prefixHash({ system, tools, constants: { ...beforeLocal, local: local ?? {} } })).toMatchInlineSnapshot(
+      `"65dc9138033fb81337a89ab893e1709d3d29eea8edddc1796708c23e6330758f"`,
     );
   });
 });

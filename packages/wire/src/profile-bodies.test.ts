@@ -354,7 +354,7 @@ describe("OpenRouter", () => {
   });
 });
 
-describe("local servers", () => {
+describe("gateways", () => {
   test("[WIRE-67] thinking is never sent, so that no template can take it out of what was sent before", async () => {
     const one = adapter("openai-compatible", "qwen3:32b");
     const rows = logOf(

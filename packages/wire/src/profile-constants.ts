@@ -4,7 +4,7 @@ import { anthropicConstants } from "./anthropic-constants.ts";
 import type { CacheTtl } from "./breakpoints.ts";
 import { deepseekConstants } from "./deepseek-constants.ts";
 import { googleConstants } from "./google-constants.ts";
-import { openaiCompatibleConstants, openaiConstants } from "./openai-constants.ts";
+import { localConstants, openaiCompatibleConstants, openaiConstants } from "./openai-constants.ts";
 import { openrouterConstants } from "./openrouter-constants.ts";
 import type { ConstantsName } from "./profile.ts";
 import { isObject } from "./well-formed.ts";
@@ -21,6 +21,7 @@ export function defaultConstants(
     deepseek: deepseekConstants,
     openrouter: withOption(openrouterConstants, "session_id", cacheKey),
     "openai-compatible": openaiCompatibleConstants,
+    local: localConstants,
   };
 }
 
@@ -31,7 +32,7 @@ function withOption(constants: JsonObject, key: string, value: string | null): J
 
 /**
  * Prefixes of fold 1 may hold the constants of two profiles alone. What stands here serves them for ever: when the constants
- * of new logs change, these keep what they are.
+ * of new logs change, these keep what they are. Older logs on a local server have none: their profile has a stand-in.
  */
 const laterThanFold1: Readonly<Record<string, JsonObject>> = {
   openai: openaiConstants,

@@ -2,8 +2,8 @@
  * A profile says how one kind of provider wants its prompt: data and small pure functions, no state. A profile is
  * chosen by provider and model id alone, so a tab's requests never change form while it runs.
  */
-import type { JsonObject, ThinkingData } from "@varve/protocol";
-import type { ReasoningPart } from "./model-message.ts";
+import type { JsonObject, PrefixData, ThinkingData } from "@varve/protocol";
+import type { AssistantPart, ProviderOptions, ReasoningPart } from "./model-message.ts";
 import { isObject } from "./well-formed.ts";
 
 export type ProfileName =
@@ -14,9 +14,17 @@ export type ProfileName =
   | "deepseek"
   | "openrouter"
   | "mistral"
-  | "openai-compatible";
+  | "openai-compatible"
+  | "local";
 /** The key of a prefix row's `constants`: what was frozen for this kind of provider. */
-export type ConstantsName = "anthropic" | "openai" | "google" | "deepseek" | "openrouter" | "openai-compatible";
+export type ConstantsName =
+  | "anthropic"
+  | "openai"
+  | "google"
+  | "deepseek"
+  | "openrouter"
+  | "openai-compatible"
+  | "local";
 
 export interface Profile {
   readonly name: ProfileName;
@@ -57,6 +65,16 @@ export interface Profile {
   readonly unsignedCall: JsonObject | null;
   /** The part that replays this thinking, or null when it may not be sent. Scope, epoch and `partial` are checked before. */
   replay(thinking: ThinkingData): ReasoningPart | null;
+  /**
+   * Options of a step's message that say once more what its parts say, under a name that the adapter does not write by itself; or
+   * null. They follow from the parts, so the chain of hashes leaves them out.
+   */
+  stepOptions(parts: readonly AssistantPart[]): ProviderOptions | null;
+  /**
+   * Serves logs whose prefix row holds no constants of this profile: their bytes stay what they were before it existed. Null where
+   * a table of constants does that.
+   */
+  readonly standIn: Profile | null;
 }
 
 /** Whom a fold is for. */
@@ -76,6 +94,16 @@ export const wireTarget = (profile: Profile, model: string): WireTarget => ({
   model,
   modelScope: modelScopeOf(profile, model),
 });
+
+/**
+ * Whom the requests of a log are made for while this prefix row is in force. The scope of thinking stays the asked one, which is
+ * what is written beside it: a stand-in sends none, and with the next prefix row another epoch begins.
+ */
+export function targetUnder(prefix: Pick<PrefixData, "constants"> | null, target: WireTarget): WireTarget {
+  const { standIn, constantsOf } = target.profile;
+  if (standIn === null || prefix === null || Object.hasOwn(prefix.constants, constantsOf)) return target;
+  return { ...target, profile: standIn };
+}
 
 /** The object under a provider's name, empty when there is none. */
 export function metadataOf(metadata: JsonObject | undefined, provider: string): JsonObject {

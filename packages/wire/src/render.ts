@@ -142,7 +142,9 @@ class Renderer implements Rendered {
     if (parts.length === 0) return;
     if (this.#side === "none" || this.#side === "assistant") this.#push("user", continueMessage());
     if (entry.rows.some((row) => this.#context.view.inEpoch(row.seq))) this.#anchorUnlogged();
-    this.#push("assistant", { role: "assistant", content: [...parts] });
+    const again = this.#context.target.profile.stepOptions(parts);
+    const options = again === null ? {} : { providerOptions: again };
+    this.#push("assistant", { role: "assistant", content: [...parts], ...options });
     if (entry.calls.size === 0) return;
     this.#reportMissing(entry);
     this.#push("tool", { role: "tool", content: [...resultParts(entry, this.#context)] });

@@ -12,7 +12,7 @@ import { type FoldNow, LogFold } from "./fold.ts";
 import { type GuardVerdict, guardPrefix, SentRequests } from "./guard.ts";
 import type { JoinedList, List } from "./list.ts";
 import type { ModelMessage } from "./model-message.ts";
-import type { WireTarget } from "./profile.ts";
+import { targetUnder, type WireTarget } from "./profile.ts";
 import type { RequestInput, WireRequest } from "./request.ts";
 import { cacheLifetimes, type RequestOptions, requestOptions, scopeHashOf } from "./request-options.ts";
 import { Check } from "./validate.ts";
@@ -42,6 +42,8 @@ interface Settled {
 }
 
 export class RequestFold {
+  readonly #asked: WireTarget;
+  /** Whom these rows are folded for: who was asked for, or whoever stands in. */
   readonly #target: WireTarget;
   readonly #blobs: BlobLookup;
   readonly #fold: LogFold;
@@ -51,14 +53,15 @@ export class RequestFold {
 
   /** `rows` ascend by seq, here and in `extend`. */
   constructor(rows: readonly StoredRow[], target: WireTarget, blobs: BlobLookup) {
-    this.#target = target;
+    this.#asked = target;
     this.#blobs = blobs;
     this.#fold = new LogFold(rows, target, { blobs });
+    this.#target = targetUnder(this.#fold.view.prefix, target);
     for (const row of rows) this.#sent.add(row);
   }
 
   isFor({ profile, model, modelScope }: WireTarget): boolean {
-    const own = this.#target;
+    const own = this.#asked;
     return own.profile === profile && own.model === model && own.modelScope === modelScope;
   }
 

@@ -16,8 +16,10 @@ describe("protocols", () => {
     [at("openai-compatible", "https://api.deepseek.com"), "deepseek", "deepseek"],
     [at("openai-compatible", "https://api.openai.com/v1"), "openai-chat", "openai"],
     [at("openai-compatible", "https://api.openai.com.evil.example/v1"), "openai-compatible", "openai-compatible"],
-    [at("openai-compatible", "http://127.0.0.1:11434/v1"), "openai-compatible", "openai-compatible"],
-    [at("openai-compatible", "https://constructor/v1"), "openai-compatible", "openai-compatible"],
+    [at("openai-compatible", "http://127.0.0.1:11434/v1"), "local", "openai-compatible"],
+    [at("openai-compatible", "https://constructor/v1"), "local", "openai-compatible"],
+    [at("openai-compatible", "https://api.groq.com/openai/v1"), "openai-compatible", "openai-compatible"],
+    [at("anthropic", "http://127.0.0.1:9"), "anthropic", "anthropic"],
     [at("openai-compatible", "no address"), "openai-compatible", "openai-compatible"],
     [at("openai-compatible"), "openai-compatible", "openai-compatible"],
   ] as const)("[MODEL-21] %j is spoken to as %s and sold by %s", (credential, dialect, seller) => {

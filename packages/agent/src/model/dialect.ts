@@ -1,7 +1,7 @@
 /** Which protocol a credential is spoken to in, and where. Pure functions of the credential alone. */
 import type { ProviderName } from "@varve/protocol";
 import type { WireDialect } from "@varve/wire";
-import { normalBaseUrl } from "./base-url.ts";
+import { isOnOwnNetwork, normalBaseUrl } from "./base-url.ts";
 import type { KnownCredential } from "./model.ts";
 
 type Addressed = Pick<KnownCredential, "provider" | "baseUrl">;
@@ -33,12 +33,15 @@ export function baseUrlOf({ provider, baseUrl }: Addressed): string | null {
 export function dialectOf(credential: Addressed): WireDialect {
   if (credential.provider !== "openai-compatible") return credential.provider;
   const url = baseUrlOf(credential);
-  const host = url === null ? "" : new URL(url).hostname;
-  return Object.hasOwn(knownHosts, host) ? (knownHosts[host] ?? "openai-compatible") : "openai-compatible";
+  if (url === null) return "openai-compatible";
+  const { hostname } = new URL(url);
+  const known = Object.hasOwn(knownHosts, hostname) ? knownHosts[hostname] : undefined;
+  return known ?? (isOnOwnNetwork(url) ? "local" : "openai-compatible");
 }
 
 /** Whose prices and limits hold for its models. */
 export function sellerOf(credential: Addressed): ProviderName {
   const dialect = dialectOf(credential);
+  if (dialect === "local") return "openai-compatible";
   return dialect === "openai-chat" ? "openai" : dialect;
 }

@@ -37,21 +37,20 @@ export function providerFactories(fetch: typeof globalThis.fetch): Readonly<Reco
       const provider = createOpenRouter({ ...access(credential), fetch });
       return (modelId): LanguageModelV3 => provider.chat(modelId);
     },
-    "openai-compatible": async (credential) => {
-      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-      const { baseURL } = access(credential);
-      const key = credential.key === null ? {} : { apiKey: credential.key };
-      const provider = createOpenAICompatible({
-        name: "openai-compatible",
-        baseURL,
-        ...key,
-        includeUsage: true,
-        fetch,
-      });
-      return (modelId): LanguageModelV3 => provider.chatModel(modelId);
-    },
+    "openai-compatible": compatible(fetch),
+    local: compatible(fetch),
   };
 }
+
+const compatible =
+  (fetch: typeof globalThis.fetch): ProviderFactory =>
+  async (credential) => {
+    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    const { baseURL } = access(credential);
+    const key = credential.key === null ? {} : { apiKey: credential.key };
+    const provider = createOpenAICompatible({ name: "openai-compatible", baseURL, ...key, includeUsage: true, fetch });
+    return (modelId): LanguageModelV3 => provider.chatModel(modelId);
+  };
 
 /** A key is always given, if only an empty one: a package that found none would look into the environment by itself. */
 function access(credential: KnownCredential): { readonly baseURL: string; readonly apiKey: string } {

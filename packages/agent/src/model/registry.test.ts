@@ -167,7 +167,7 @@ describe("credentials", () => {
     const resolved = await models.resolve("ollama/org/model:7b");
     if (isFault(resolved)) expect.fail(resolved.message);
     expect(resolved.info.id).toBe("ollama/org/model:7b");
-    expect(resolved.target).toMatchObject({ model: "org/model:7b", modelScope: "openai-compatible:org/model:7b" });
+    expect(resolved.target).toMatchObject({ model: "org/model:7b", modelScope: "local:org/model:7b" });
   });
 
   test.each(["nope/x", "anthropic", "", "demo/other"])(

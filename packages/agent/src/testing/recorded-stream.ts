@@ -27,6 +27,7 @@ const speakers: readonly (readonly [folder: string, dialect: WireDialect, model:
   ["google", "google", "gemini-3-flash-preview"],
   ["deepseek", "deepseek", "deepseek-v4-pro"],
   ["openai-chat", "openai-compatible", "grok-4"],
+  ["openai-chat", "local", "grok-4"],
   ["deepseek", "openai-compatible", "deepseek-v4-pro"],
 ];
 
@@ -68,7 +69,7 @@ function answersIn(events: readonly string[]): readonly (readonly string[])[] {
 
 /** Answers any request with the recorded events, a few bytes at a time, so that characters are cut between reads. */
 function replay({ dialect, events }: Recording): typeof globalThis.fetch {
-  const marked = dialect === "openai-compatible" || dialect === "deepseek" || dialect === "openai-chat";
+  const marked = ["openai-compatible", "local", "deepseek", "openai-chat"].includes(dialect);
   const text = events.map((line) => `data: ${line}\n\n`).join("") + (marked ? "data: [DONE]\n\n" : "");
   const bytes = new TextEncoder().encode(text);
   return async () => {
@@ -86,7 +87,7 @@ function replay({ dialect, events }: Recording): typeof globalThis.fetch {
 
 export const credentialOf = (dialect: WireDialect): KnownCredential => ({
   id: "x",
-  provider: dialect === "openai-chat" ? "openai" : dialect,
+  provider: dialect === "openai-chat" ? "openai" : dialect === "local" ? "openai-compatible" : dialect,
   key: "k",
   baseUrl: "http://127.0.0.1:9/v1",
   source: "stored",

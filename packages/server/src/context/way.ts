@@ -1,7 +1,7 @@
 /** From a choice that a person may make to the way in which requests would be made. */
 import type { ResolvedModel } from "@varve/agent";
 import type { CacheTtl, Effort, PrefixData } from "@varve/protocol";
-import { requestOptions, scopeHashOf } from "@varve/wire";
+import { requestOptions, scopeHashOf, targetUnder } from "@varve/wire";
 import type { Way } from "./forecast.ts";
 
 export interface Choice {
@@ -15,6 +15,9 @@ export function wayOf({ info, target, facts }: ResolvedModel, { effort, ttl }: C
     target,
     facts,
     ttl,
-    scopeHash: (prefix: PrefixData) => scopeHashOf(requestOptions(prefix, target, effort), target),
+    scopeHash: (prefix: PrefixData) => {
+      const spoken = targetUnder(prefix, target);
+      return scopeHashOf(requestOptions(prefix, spoken, effort), spoken);
+    },
   };
 }

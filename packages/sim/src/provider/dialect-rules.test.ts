@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepseekProblem, mistralProblem, openrouterProblem } from "./dialect-rules.ts";
+import { deepseekProblem, gatewayProblem, localProblem, mistralProblem, openrouterProblem } from "./dialect-rules.ts";
 
 const user = { role: "user", content: "go" };
 const step = (more: object = {}, id = "c1") => ({
@@ -61,5 +61,30 @@ describe("[SIM-2] a strict template", () => {
     const problem = mistralProblem(body("mistral-large", messages));
     if (words === null) expect(problem).toBeNull();
     else expect(problem).toContain(words);
+  });
+});
+
+describe("[SIM-2] a gateway and a server on one's own network", () => {
+  const thought = { reasoning: "h", reasoning_content: "h" };
+  test.each<[string, object, object, string | null, string | null]>([
+    ["nothing of it", said, {}, null, null],
+    ["thinking under both names", { ...said, ...thought }, {}, "'reasoning' is unsupported", null],
+    ["under the older alone", { ...said, reasoning_content: "h" }, {}, "'reasoning_content' is unsupported", "differ"],
+    ["under both, and not the same", { ...said, ...thought, reasoning: "x" }, {}, "is unsupported", "differ"],
+    ["of a person", { ...user, ...thought }, {}, "is unsupported", "Invalid input"],
+    ["empty", { ...said, reasoning: "", reasoning_content: "" }, {}, "is unsupported", "Invalid input"],
+    ["a switch of the template", said, { chat_template_kwargs: {} }, "'chat_template_kwargs' is unsupported", null],
+  ])("%s", (_name, message, more, atGateway, atHome) => {
+    const sent = body("m", [user, message, user], more);
+    const told = (problem: string | null, words: string | null) =>
+      words === null ? problem === null : problem?.includes(words);
+    expect([told(gatewayProblem(sent), atGateway), told(localProblem(sent), atHome)]).toEqual([true, true]);
+  });
+
+  test("refuse what all of them do", () => {
+    expect([gatewayProblem(body("m", [])), localProblem(body("m", []))]).toEqual([
+      "[] is too short - 'messages'",
+      "[] is too short - 'messages'",
+    ]);
   });
 });

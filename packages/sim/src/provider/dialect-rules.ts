@@ -70,3 +70,31 @@ export function mistralProblem(body: unknown): string | null {
   }
   return null;
 }
+
+const THINKING_FIELDS = ["reasoning", "reasoning_content"];
+
+/** A strict gateway: thinking that comes back is an unknown property to it, and so is what it has not documented. */
+export function gatewayProblem(body: unknown): string | null {
+  const problem = openaiProblem(body);
+  if (problem !== null || !isObject(body)) return problem;
+  if (body.chat_template_kwargs !== undefined) return "property 'chat_template_kwargs' is unsupported";
+  for (const [index, message] of objectsIn(body.messages).entries()) {
+    const field = THINKING_FIELDS.find((name) => message[name] !== undefined);
+    if (field !== undefined) return `'messages.${index}' : property '${field}' is unsupported`;
+  }
+  return null;
+}
+
+/** A server on one's own network reads thinking under either name; which one depends on its age, so both must say the same. */
+export function localProblem(body: unknown): string | null {
+  const problem = openaiProblem(body);
+  if (problem !== null || !isObject(body)) return problem;
+  for (const [index, message] of objectsIn(body.messages).entries()) {
+    const [newer, older] = THINKING_FIELDS.map((name) => message[name]);
+    if (newer !== older) return `messages[${index}]: 'reasoning' and 'reasoning_content' differ`;
+    if (newer !== undefined && (message.role !== "assistant" || typeof newer !== "string" || newer === "")) {
+      return `messages[${index}].reasoning: Invalid input`;
+    }
+  }
+  return null;
+}

@@ -37,4 +37,6 @@ export const anthropic: Profile = {
   replayMetadata: () => null,
   unsignedCall: null,
   replay,
+  stepOptions: () => null,
+  standIn: null,
 };

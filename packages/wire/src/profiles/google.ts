@@ -44,6 +44,8 @@ export const google: Profile = {
   replayMetadata,
   unsignedCall: { google: { thoughtSignature: unsigned } },
   replay,
+  stepOptions: () => null,
+  standIn: null,
 };
 
 /** Before Gemini 3: no signature is demanded, and a picture inside a result would break the count of responses. */

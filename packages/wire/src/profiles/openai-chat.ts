@@ -26,6 +26,8 @@ export const openaiChat: Profile = {
   replayMetadata: () => null,
   unsignedCall: null,
   replay: () => null,
+  stepOptions: () => null,
+  standIn: null,
 };
 
 export const openaiChatPlain: Profile = { ...openaiChat, breakpoints: "none", systemMark: null };

@@ -2,7 +2,7 @@ import type { Profile } from "../profile.ts";
 import { isPlainCallId, plainCallId } from "../wire-ids.ts";
 
 /**
- * Chat Completions as every local server and gateway speaks it. Thinking is never sent: it carries no token, some
+ * Chat Completions as every gateway speaks it. Thinking is never sent: it carries no token, some
  * servers refuse the field, and templates that drop it from older turns would change what was sent before.
  */
 export const openaiCompatible: Profile = {
@@ -25,4 +25,6 @@ export const openaiCompatible: Profile = {
   replayMetadata: () => null,
   unsignedCall: null,
   replay: () => null,
+  stepOptions: () => null,
+  standIn: null,
 };

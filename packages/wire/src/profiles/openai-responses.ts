@@ -46,6 +46,8 @@ export const openaiResponses: Profile = {
   replayMetadata,
   unsignedCall: null,
   replay,
+  stepOptions: () => null,
+  standIn: null,
 };
 
 /** Models that cache by themselves and know no breakpoints. */

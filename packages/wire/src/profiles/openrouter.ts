@@ -54,4 +54,6 @@ export const openrouter: Profile = {
   replayMetadata,
   unsignedCall: null,
   replay,
+  stepOptions: () => null,
+  standIn: null,
 };

@@ -25,6 +25,7 @@ const makers: Readonly<Record<WireDialect, (modelId: string) => ModelMaker>> = {
   deepseek: (id) => (fetch) => createDeepSeek({ ...access, fetch })(id),
   openrouter: (id) => (fetch) => createOpenRouter({ ...access, fetch }).chat(id),
   "openai-compatible": (id) => (fetch) => createOpenAICompatible({ ...access, name: "openai-compatible", fetch })(id),
+  local: (id) => (fetch) => createOpenAICompatible({ ...access, name: "openai-compatible", fetch })(id),
 };
 
 export function adapter(dialect: WireDialect, modelId: string, name: string = dialect): Adapter {
@@ -32,7 +33,7 @@ export function adapter(dialect: WireDialect, modelId: string, name: string = di
   return { name, target, model: makers[dialect](modelId) };
 }
 
-/** The eight profiles, each with a model of today. */
+/** The nine profiles, each with a model of today. */
 export const adapters: readonly Adapter[] = [
   adapter("anthropic", "claude-opus-5-5"),
   adapter("openai", "gpt-5.6-sol", "openai-responses"),
@@ -42,6 +43,7 @@ export const adapters: readonly Adapter[] = [
   adapter("openrouter", "anthropic/claude-opus-5.5"),
   adapter("openai-compatible", "mistral-large-latest", "mistral"),
   adapter("openai-compatible", "qwen3:32b"),
+  adapter("local", "qwen3.5:35b"),
 ];
 
 /** Forms of a profile for models of another age. */
