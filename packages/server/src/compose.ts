@@ -73,7 +73,8 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const makeId = uuidV7Maker(clock.now, random);
   const boot = makeId();
   const operations = nodeOperations({ clock, spillRoot: outputFolder(home) });
-  const tools = createToolBox(operations);
+  const builtIn = createToolBox(operations);
+  const tools = options.toolSource?.(builtIn) ?? builtIn;
   const directories = directoriesOf({ userHome: options.userHome, home });
   const ids = idMaker(makeId);
   const workspace = await workspaceOn(log, options, { ids, boot, models, tools, line, settings, directories });

@@ -1,3 +1,4 @@
+import type { ToolBox } from "@varve/agent";
 import type { Clock, RandomBytes } from "@varve/protocol";
 
 /** Everything that a server takes from the world. */
@@ -27,4 +28,6 @@ export interface StartOptions {
   readonly writeLog: (line: string) => void;
   /** Pause between two deltas of the demo model, in milliseconds. */
   readonly demoDelayMs?: number;
+  /** The tools that agents get, made from the built-in ones. It may change what it lists while the server runs. */
+  readonly toolSource?: (builtIn: ToolBox) => ToolBox;
 }
