@@ -12,8 +12,8 @@ import { openrouter } from "./profiles/openrouter.ts";
 import type { RequestInput, WireRequest } from "./request.ts";
 import { isRequest } from "./segment.ts";
 import { pixelBlob, toAnthropic, toCompatible, toDeepseek, toMistral } from "./testing/folded.ts";
+import { disturbed as disturbedLogs } from "./testing/intruders.ts";
 import { loggedLogs, randomLogs } from "./testing/random-log.ts";
-import { type Draft, logOf, M, N, P, Q, RE, T, U, V, X, XU } from "./testing/rows.ts";
 
 const noteInPlace: WireTarget = { ...toAnthropic, profile: { ...anthropic, noteForm: "system" } };
 const targets: readonly WireTarget[] = [
@@ -52,36 +52,7 @@ function expectSame(folder: Folder, input: RequestInput): void {
   }
 }
 
-/** Rows that may stand anywhere, right or not: those of the log around them have to stay what they are. */
-const intruders: fc.Arbitrary<Draft> = fc.oneof(
-  fc.record({ turn: fc.constantFrom("t1", "t2", "t3"), step: fc.nat(5) }).map(({ turn, step }) => V(turn, step)),
-  fc.record({ from: fc.nat(60), kept: fc.array(fc.nat(60), { maxLength: 6 }) }).map((x) => X("SUM", x.from, x.kept)),
-  fc.nat(60).map(XU),
-  fc.constantFrom(
-    P({ system: ["OTHER"] }),
-    N("a note", { turn: "" }),
-    N("a note in a turn", { turn: "t2" }),
-    M("m"),
-    Q("scope", { turn: "", model: "m" }),
-    { ...Q("scope", { turn: "t2", step: 3 }), data: { ...Q("scope").data, purpose: "compaction" } },
-    { ...Q("scope", { turn: "" }), data: { ...Q("scope").data, purpose: "warm" } },
-    U("outside", { turn: "" }),
-    U("late", { turn: "t1", step: 9 }),
-    T("late", { turn: "t1" }),
-    RE("toolu_0", "late", { turn: "t2" }),
-  ),
-);
-
-/** A log with some of them in it, where every one of its rows is decoded with its own seq. */
-const disturbed = fc
-  .record({ log: randomLogs, with: fc.array(fc.record({ at: fc.nat(), row: intruders }), { maxLength: 5 }) })
-  .map(({ log, with: added }) => {
-    const drafts = log.rows.map(
-      ({ role, type, data, turnId, step }): Draft => ({ role, type, data, place: { turn: turnId, step } }),
-    );
-    for (const { at, row } of added) drafts.splice(1 + (at % drafts.length), 0, row);
-    return logOf(...drafts);
-  });
+const disturbed = disturbedLogs(randomLogs);
 
 describe("a folder", () => {
   test("[WIRE-80] while the log grows it answers what a fold of all rows does, for every profile", patience, () => {

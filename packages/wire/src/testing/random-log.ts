@@ -55,6 +55,9 @@ const otherScopes = [
   "mistral:devstral",
 ] as const;
 
+const picture = { blob: blobHash("b"), mediaType: "image/png" };
+const withError = (draft: Draft): Draft => ({ ...draft, data: { ...draft.data, isError: true } });
+
 /** Some requests without a `request` row, as in logs that were brought in from elsewhere. */
 export const randomLogs: fc.Arbitrary<RandomLog> = randomLogsFor(scopeA);
 /** Every request with its row, as a loop seals it. */
@@ -96,11 +99,12 @@ class Writer {
     this.#before(turn);
     if (index > 0) this.#speaker(turn.speaker);
     const [first = "", ...more] = turn.messages;
-    const attachments = [{ blob: blobHash("a"), mediaType: "image/png", name: "a" }];
-    this.#user(turn.attachment ? UA(first, attachments, { turn: name }) : U(first, { turn: name }));
+    const attachments = turn.attachments.map((mediaType) => ({ blob: blobHash("a"), mediaType, name: "a" }));
+    this.#user(attachments.length > 0 ? UA(first, attachments, { turn: name }) : U(first, { turn: name }));
     for (const text of more) this.#user(U(text, { turn: name }));
     // A message without anything to see is refused where it is accepted, so a turn always begins with something.
-    if (!turn.attachment && turn.messages.every((text) => text.trim() === "")) this.#user(U("go", { turn: name }));
+    if (attachments.length === 0 && turn.messages.every((text) => text.trim() === ""))
+      this.#user(U("go", { turn: name }));
     if (turn.late && this.#lastCall !== null) this.drafts.push(R(this.#lastCall, "late", { turn: name }));
     let step = 0;
     for (const script of turn.steps) {
@@ -218,7 +222,8 @@ class Writer {
 
   #result(id: string, how: string, place: Place): void {
     if (how === "error") this.drafts.push(RE(id, "boom", place));
-    else if (how === "image") this.drafts.push(RI(id, "", [{ blob: blobHash("b"), mediaType: "image/png" }], place));
+    else if (how === "image") this.drafts.push(RI(id, "", [picture], place));
+    else if (how === "broken-image") this.drafts.push(withError(RI(id, "boom", [picture, picture], place)));
     else this.drafts.push(R(id, how === "" ? "" : `out ${id}`, place));
     // The second of two equal results belongs to the next call with that id, if there is one, else to none.
     if (how === "twice") this.drafts.push(R(id, "again", place));

@@ -55,18 +55,29 @@ const steps = fc.record({
     { weight: 1, arbitrary: fc.array(calls, { minLength: 20, maxLength: 60 }) },
   ),
   order: fc.array(fc.nat(), { minLength: 1, maxLength: 8 }),
-  results: fc.array(fc.constantFrom("ok", "", "error", "image", "twice", "ok"), { minLength: 1, maxLength: 8 }),
+  results: fc.array(fc.constantFrom("ok", "", "error", "image", "broken-image", "twice", "ok"), {
+    minLength: 1,
+    maxLength: 8,
+  }),
   early: fc.option(spoken, { freq: 5 }),
   steers: fc.array(spoken, { maxLength: 2 }),
   logged: fc.boolean(),
 });
 export type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never;
+/** Pictures, what goes as a file or as text, and what no model takes. */
+const mediaTypes: fc.Arbitrary<string> = fc.constantFrom(
+  "image/png",
+  "image/png",
+  "application/pdf",
+  "text/plain",
+  "application/zip",
+);
 const turns = fc.record({
   before: fc.constantFrom("", "", "", "note", "prefix", "compaction", "undo"),
   /** Whose turn it is: 0 is the model that the requests are for, the others are models of other profiles. */
   speaker: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat({ max: 7 })),
   messages: fc.array(spoken, { minLength: 1, maxLength: 2 }),
-  attachment: fc.boolean(),
+  attachments: fc.oneof(fc.constant<string[]>([]), fc.array(mediaTypes, { minLength: 1, maxLength: 3 })),
   late: fc.boolean(),
   steps: fc.array(steps, { minLength: 1, maxLength: 5 }),
 });

@@ -11,7 +11,10 @@ export interface Sent {
 
 export type ModelMaker = (fetch: typeof globalThis.fetch) => LanguageModelV3;
 
-/** Streams by default, as the loop does; `generate` makes the same request without a stream. */
+/**
+ * Streams by default, as the loop does; `generate` makes the same request without a stream. What is handed over is frozen all
+ * through: messages are shared by all requests of a log, so that a package which wrote to them would change later ones.
+ */
 export async function send(
   request: Pick<WireRequest, "messages" | "options">,
   model: ModelMaker,
@@ -22,11 +25,18 @@ export async function send(
     seen.push({ url: String(input), text: String(init?.body), headers: new Headers(init?.headers) });
     return how === "stream" ? emptyStream() : Response.json(plainAnswer);
   });
-  const call = { ...request.options, prompt: request.messages };
+  const call = frozen({ ...request.options, prompt: request.messages });
   const warnings = how === "stream" ? await streamed(instance, call) : (await instance.doGenerate(call)).warnings;
   const [only] = seen;
   if (only === undefined || seen.length !== 1) throw new Error(`expected one request, saw ${seen.length}`);
   return { ...only, warnings };
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) frozen(inner);
+  return value;
 }
 
 const emptyStream = (): Response =>
