@@ -38,6 +38,10 @@ describe("a valid body passes", () => {
     ["a call with empty text", body([user, { ...calls(called()), content: "" }, result()])],
     ["ends with the assistant", body([user, { role: "assistant", content: "x" }])],
     ["tools", body([user], { tools: [tool("a"), tool("b")] })],
+    [
+      "a file alone",
+      body([{ role: "user", content: [{ type: "file", file: { filename: "a.pdf", file_data: "data:," } }] }]),
+    ],
   ])("%s", (_name, valid) => {
     expect(openaiProblem(valid)).toBeNull();
   });
@@ -52,6 +56,7 @@ describe("the vendor's refusals", () => {
     ["empty content", body([{ role: "user", content: "" }]), /must not be empty/],
     ["an empty list", body([{ role: "user", content: [] }]), /must not be empty/],
     ["an empty text part", body([{ role: "user", content: [{ type: "text", text: "" }] }]), /must not be empty/],
+    ["a file without bytes", body([{ role: "user", content: [{ type: "file", file: {} }] }]), /must not be empty/],
     ["an assistant that says nothing", body([user, { role: "assistant", content: null }]), /must not be empty/],
     ["an empty list of calls", body([user, calls()]), /tool_calls/],
     ["an unanswered call", body([user, calls(called()), user]), /did not have response messages: c1/],

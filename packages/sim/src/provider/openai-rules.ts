@@ -74,6 +74,7 @@ function isFilled(content: unknown): boolean {
   return content.every((part) => {
     if (!isObject(part)) return false;
     if (part.type === "text") return stringOr(part.text, "") !== "";
+    if (part.type === "file") return isObject(part.file) && stringOr(part.file.file_data, "") !== "";
     return part.type === "image_url" && isObject(part.image_url) && typeof part.image_url.url === "string";
   });
 }
