@@ -1,7 +1,7 @@
 /** The agent's public surface: what runs a turn, the model port, the tools and their permissions. */
 export { type Assembled, type AssembleState, assemble, startStep } from "./assemble.ts";
 export { type Compacted, type CompactWish, compactTab } from "./compaction/compact-tab.ts";
-export { measure, rowTokens, scaleOf } from "./compaction/measure.ts";
+export { measure, rowTokens, scaleFrom, scaleOf } from "./compaction/measure.ts";
 export { type Plan, type PlanInput, planCompaction } from "./compaction/plan.ts";
 export { summaryBodies } from "./compaction/summary-bodies.ts";
 export { summaryAsks } from "./compaction/texts.ts";
@@ -60,7 +60,7 @@ export { systemPrompt } from "./prompt/system-prompt.ts";
 export { instructionsTopic, prefixInForce, toldTexts } from "./prompt/told.ts";
 export type { RecoverInput, Recovery } from "./recover.ts";
 export { recover } from "./recover.ts";
-export { parseEffort } from "./request.ts";
+export { modelInForce, parseEffort } from "./request.ts";
 export type { ToolBoxOptions } from "./tools/context.ts";
 export type { NodeOperationsOptions } from "./tools/node-operations.ts";
 export { nodeClock, nodeOperations } from "./tools/node-operations.ts";

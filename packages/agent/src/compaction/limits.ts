@@ -10,7 +10,9 @@ export const compactionLimits = {
   leftOutNamedMax: 20,
   /** A compaction that nobody asked for must win at least this share; else it is not worth its price yet. */
   gainShareMin: 0.1,
-  /** After that the window must fill by this share more before it is looked at again. */
+  /** One that a person asked for must win more than these: no summary is shorter. */
+  gainTokensMin: 200,
+  /** After one that was not worth it, the window must fill by this share more before it is looked at again. */
   lookAgainShare: 0.05,
   /** The request for the summary must fit: this share of the window is left for the question and the answer. */
   answerShare: 0.12,

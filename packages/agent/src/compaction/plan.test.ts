@@ -113,7 +113,23 @@ describe("what stays", () => {
     expect(code(log())).toBe("nothing-to-compact");
     const rows = turn(turn(log(), "t1", { steps: 1, tokens: 50 }), "t2", { steps: 1, tokens: 50 });
     expect(code(rows, { trigger: "auto" })).toBe("nothing-to-compact");
-    expect(code(rows, { trigger: "manual" })).toBe("planned");
+    expect(code(rows, { trigger: "manual" })).toBe("nothing-to-compact");
+    expect(code(rows, { trigger: "overflow" })).toBe("planned");
+    const more = turn(turn(log(), "t1", { steps: 1, tokens: 300 }), "t2", { steps: 1, tokens: 50 });
+    expect(code(more, { trigger: "manual" })).toBe("planned");
+  });
+
+  test("[AGENT-121] a turn that brought nothing to read, as a compaction's own, is none of the last turns", () => {
+    const rows = log();
+    for (const id of ["t1", "t2", "t3"]) turn(rows, id, { steps: 2, tokens: 800 });
+    const { keepFrom } = plan(rows);
+    rows
+      .at("t4", 0)
+      .system({ kind: "request", model: "script/m", scopeHash: "s", tailHash: "h", purpose: "compaction" });
+    expect(plan(rows.end()).keepFrom).toBe(keepFrom);
+    rows.at("t5", 0).system({ kind: "compaction", summary: "S", keepFrom, keptUserSeqs: [], tokensAfter: 1_500 }).end();
+    const words = rows.rows.findLast(({ type }) => type === "text")?.seq ?? 0;
+    expect(plan(rows).keepFrom).toBeLessThan(words);
   });
 
   test("[AGENT-123] the person's words newest first within their budget; what is left out is named", () => {

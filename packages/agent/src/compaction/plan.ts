@@ -11,6 +11,7 @@
  */
 import type { Fault, StoredRow } from "@varve/protocol";
 import { fault } from "@varve/protocol";
+import { landmarksOf } from "../landmarks.ts";
 import { instructionsTopic, toldTexts } from "../prompt/told.ts";
 import { hasInk } from "../text.ts";
 import { continueText } from "../texts.ts";
@@ -62,20 +63,18 @@ export function planCompaction(input: PlanInput): Plan | Fault {
   const keepFrom = Math.min(tailStart(rows, { cuts, scale, budget: keepBudget(room, tokensBefore) }), until);
   if (keepFrom <= start || !Number.isFinite(keepFrom)) return tooLittle();
   const kept = keptBelow(rows, { keepFrom, scale, budget: userBudget(room) });
-  const tail = rows.filter((row) => row.seq >= keepFrom && !isKind(row, "prefix"));
-  const prefix = rows.findLast((row) => isKind(row, "prefix"));
+  const tail = rowsFrom(rows, keepFrom).filter((row) => !isKind(row, "prefix"));
+  const prefix = landmarksOf(rows).prefixes.at(-1);
   const tokensKept = sumTokens(prefix === undefined ? tail : [prefix, ...tail], scale) + kept.tokens;
   const keptSeqs = new Set([...kept.users, ...kept.notes]);
-  const isReplaced = (row: StoredRow): boolean => row.seq >= start && row.seq < keepFrom && !keptSeqs.has(row.seq);
   const gain = sumTokens(
-    rows.filter((row) => isReplaced(row) && !isKind(row, "prefix")),
+    rowsFrom(rows, start, keepFrom).filter((row) => !keptSeqs.has(row.seq) && !isKind(row, "prefix")),
     scale,
   );
-  const gainMin = trigger === "auto" ? room * limits.gainShareMin : 0;
-  if (gain <= gainMin) return tooLittle();
+  if (gain <= gainMin(trigger, room)) return tooLittle();
   return {
     kind: "plan",
-    summed: until === Number.POSITIVE_INFINITY ? rows : rows.filter((row) => row.seq < until),
+    summed: until === Number.POSITIVE_INFINITY ? rows : rowsFrom(rows, 0, until),
     keepFrom,
     keptUserSeqs: kept.users,
     keptNoteSeqs: kept.notes,
@@ -86,18 +85,35 @@ export function planCompaction(input: PlanInput): Plan | Fault {
   };
 }
 
+/** What does not fit is summed up whatever it wins. */
+function gainMin(trigger: Trigger, room: number): number {
+  if (trigger === "overflow") return 0;
+  return trigger === "auto" ? room * limits.gainShareMin : limits.gainTokensMin;
+}
+
 const keepBudget = (room: number, body: number): number =>
   Math.min(room * limits.keepShareMax, body * limits.keepOfBodyMax);
 const userBudget = (room: number): number => Math.min(limits.userTokensMax, room * limits.userShareMax);
 
-/** Where the log may be cut: at the first row of a turn and at the request of each step. A step is never split. */
+/** Rows with `from` <= seq < `below`. Seqs are dense, so that no other row is looked at: logs are long, and this is asked often. */
+function rowsFrom(rows: readonly StoredRow[], from: number, below = Number.POSITIVE_INFINITY): readonly StoredRow[] {
+  const first = rows[0]?.seq ?? 1;
+  return rows.slice(Math.max(0, from - first), Math.max(0, below - first));
+}
+
+/**
+ * Where the log may be cut: at the first row of a turn and at the request of each step. A step is never split, and behind each
+ * cut something stands that was said or done: what stays must not be bookkeeping alone.
+ */
 function cutsOf(rows: readonly StoredRow[], start: number): readonly number[] {
-  const last = rows.at(-1)?.seq ?? 0;
-  const cuts = rows.flatMap((row) => {
-    if (isKind(row, "turn-end")) return row.seq < last ? [row.seq + 1] : [];
-    return isStepRequest(row) ? [row.seq] : [];
-  });
-  return [...new Set(cuts)].filter((seq) => seq > start);
+  const last = rows.findLast(({ type }) => type !== "system" && type !== "error")?.seq ?? 0;
+  const cuts = new Set<number>();
+  for (const row of rowsFrom(rows, start)) {
+    if (row.type !== "system") continue;
+    const cut = isKind(row, "turn-end") ? row.seq + 1 : isStepRequest(row) ? row.seq : 0;
+    if (cut > start && cut <= last) cuts.add(cut);
+  }
+  return [...cuts];
 }
 
 /** The earliest cut behind which no more than the budget stands; the newest one when even that is too much. */
@@ -163,13 +179,14 @@ function keptBelow(
   rows: readonly StoredRow[],
   how: { readonly keepFrom: number; readonly scale: number; readonly budget: number },
 ): Kept {
-  const below = rows.filter((row) => row.seq < how.keepFrom);
+  const below = rowsFrom(rows, 0, how.keepFrom);
   const notes = notesThatHold(rows, how.keepFrom);
   const users: number[] = [];
   const leftOut: number[] = [];
   let left = how.budget;
-  for (const row of below.toReversed()) {
-    if (!isOwnWord(row)) continue;
+  for (let at = below.length - 1; at >= 0; at--) {
+    const row = below[at];
+    if (row === undefined || !isOwnWord(row)) continue;
     const tokens = rowTokens(row, how.scale);
     if (tokens > left) leftOut.push(row.seq);
     else {
@@ -198,8 +215,7 @@ function notesThatHold(rows: readonly StoredRow[], keepFrom: number): readonly S
   const told = new Set(toldTexts(rows).noteSeqs);
   const seen = new Set<string>([instructionsTopic]);
   const kept: StoredRow[] = [];
-  for (const row of rows.toReversed()) {
-    if (!isKind(row, "note")) continue;
+  for (const row of landmarksOf(rows).notes.toReversed()) {
     const isNewest = !seen.has(row.data.topic);
     seen.add(row.data.topic);
     if ((isNewest || told.has(row.seq)) && row.seq < keepFrom) kept.push(row);

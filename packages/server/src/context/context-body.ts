@@ -1,5 +1,13 @@
 /** What a person is shown of a tab's context: how full, how long cached, what changed, and what each act would cost. Pure. */
-import { type ContextChange, measure, rebuildRows, scaleOf, summaryAsks, type TurnPorts, tellRows } from "@varve/agent";
+import {
+  type ContextChange,
+  measure,
+  planCompaction,
+  rebuildRows,
+  summaryAsks,
+  type TurnPorts,
+  tellRows,
+} from "@varve/agent";
 import {
   type ContextBody,
   isFault,
@@ -10,9 +18,8 @@ import {
   type StoredRow,
   type SystemData,
 } from "@varve/protocol";
-import { manualPlan } from "../workspace/compaction-turn.ts";
 import { billOf, type Forecast, forecast, type Ground, previewOf, type Way } from "./forecast.ts";
-import { newestBilled } from "./log-reading.ts";
+import { newestBilled, scaleFor } from "./log-reading.ts";
 
 /** Characters that a summary is expected to have. */
 export const summaryCharsGuess = 6_000;
@@ -65,7 +72,7 @@ function meterOf({ ground, way, autoCompact }: BodyInput, next: Forecast | null)
   const compactAt = window !== null && autoCompact.on ? Math.floor(window * autoCompact.share) : null;
   const base = newestBilled(ground.reading);
   if (base === null || !hasMessages(ground)) return { tokens: null, estimated: true, window, compactAt };
-  const tokens = next?.tokens ?? measure(ground.rows, scaleOf(ground.rows));
+  const tokens = next?.tokens ?? measure(ground.rows, scaleFor(ground.reading, base.model));
   return { tokens, estimated: !isExact(ground, way), window, compactAt };
 }
 
@@ -104,7 +111,7 @@ function compactPreview(input: BodyInput, now: Forecast | null): ContextBody["co
   const { ground, way, wayInForce, ids } = input;
   if (way === null || wayInForce === null) return null;
   const windowTokens = wayInForce.facts.contextTokens;
-  const plan = manualPlan(ground.rows, windowTokens);
+  const plan = planCompaction({ rows: ground.rows, windowTokens, trigger: "manual" });
   if (isFault(plan)) return null;
   const at = { id: ids.chunk(), turnId: noTurn, step: 0, createdAt: ground.now };
   const ask: NewRow = { ...at, role: "user", type: "text", data: { text: summaryAsks[0] ?? "" } };

@@ -32,8 +32,7 @@ import { tabContext, turnPorts, type WorkspaceOptions } from "../workspace/works
 import { contextBody } from "./context-body.ts";
 import type { ContextActs, PreviewAsked } from "./context-contract.ts";
 import { forecast, type Ground, previewOf } from "./forecast.ts";
-import { readLog } from "./log-reading.ts";
-import { effortAt, sentAt, sentRequest } from "./sent-request.ts";
+import { sentAt, sentRequest } from "./sent-request.ts";
 import { wayOf } from "./way.ts";
 
 export interface TabContextsPorts {
@@ -150,8 +149,8 @@ export class TabContexts implements ContextActs {
   undoCompaction(tab: TabId, seq: number): Promise<ContextBody | Fault> {
     return this.#open(tab, async (open) => {
       const { ids, clock } = open.actor.core.ports;
-      const problem = await this.#between(open, async (rows) => {
-        if (readLog(rows).compaction?.seq !== seq) {
+      const problem = await this.#between(open, async () => {
+        if (open.actor.core.reading().compaction?.seq !== seq) {
           const hint = "Only the newest compaction that is in force can be undone; nothing was changed.";
           return fault("nothing-to-compact", `Row ${seq} is no compaction that is in force.`, hint);
         }
@@ -166,9 +165,9 @@ export class TabContexts implements ContextActs {
 
   sentRequest(tab: TabId, seq: number, from: number | null): Promise<SentRequestBody | Fault> {
     return this.#open(tab, async (open) => {
-      const rows = await open.actor.readRows();
-      if (isFault(rows)) return rows;
-      const reading = readLog(rows);
+      const log = await open.actor.readLog();
+      if (isFault(log)) return log;
+      const { rows, reading } = log;
       const sent = sentAt(reading, seq);
       if (isFault(sent)) return sent;
       const model = await open.turnPorts().models.resolve(sent.model);
@@ -186,7 +185,7 @@ export class TabContexts implements ContextActs {
     return actor.act(async () => {
       const problem = actor.between();
       if (problem !== null) return problem;
-      const held = await actor.core.load();
+      const held = await actor.load();
       if (isFault(held)) return held;
       const rows = await make(held);
       if (isFault(rows)) return rows;
@@ -199,18 +198,19 @@ export class TabContexts implements ContextActs {
     const ground = await this.#ground(open);
     if (isFault(ground)) return ground;
     const { core } = open.actor;
-    const { rows } = ground;
+    const { rows, reading } = ground;
     const [model, inForce, warm, fresh] = await Promise.all([
       resolvedOr(open, core.tab.model),
-      resolvedOr(open, modelAt(rows) ?? core.tab.model),
-      open.warm.state(rows),
+      resolvedOr(open, reading.chosen?.model ?? core.tab.model),
+      open.warm.state(ground),
       rows.length === 0 ? null : freshPrefix(open.context()),
     ]);
     const ttl = ttlOf(open);
     return contextBody({
       ground,
       way: model === null ? null : wayOf(model, { effort: effortOf(core.tab.effort), ttl }),
-      wayInForce: inForce === null ? null : wayOf(inForce, { effort: effortAt(rows), ttl }),
+      wayInForce:
+        inForce === null ? null : wayOf(inForce, { effort: effortOf(reading.chosen?.effort ?? "default"), ttl }),
       changes: fresh === null ? [] : contextChanges(rows, fresh),
       fresh,
       autoCompact: open.turnPorts().autoCompact(),
@@ -220,9 +220,9 @@ export class TabContexts implements ContextActs {
   }
 
   async #ground(open: OpenTab): Promise<Ground | Fault> {
-    const rows = await open.actor.readRows();
-    if (isFault(rows)) return rows;
-    const reading = readLog(rows);
+    const log = await open.actor.readLog();
+    if (isFault(log)) return log;
+    const { rows, reading } = log;
     const targets = new Map<string, WireTarget>();
     for (const name of new Set(reading.sent.map(({ model }) => model))) {
       const model = await resolvedOr(open, name);
@@ -238,9 +238,4 @@ const ttlOf = ({ actor }: OpenTab): CacheTtl => optionsOf(actor.core.tab.options
 async function resolvedOr(open: OpenTab, name: string): Promise<ResolvedModel | null> {
   const model = await open.turnPorts().models.resolve(name);
   return isFault(model) ? null : model;
-}
-
-function modelAt(rows: readonly StoredRow[]): string | null {
-  const row = rows.findLast((one) => one.type === "system" && one.data.kind === "model-changed");
-  return row?.type === "system" && row.data.kind === "model-changed" ? row.data.model : null;
 }

@@ -2,7 +2,7 @@
  * A compaction between turns: a turn without a message, so that it shows as running, can be stopped, lets messages wait, and
  * is ended by recovery when the server dies in the middle of it.
  */
-import { compactTab, OwnerGone, type Plan, planCompaction, type TurnOwner, type TurnPorts } from "@varve/agent";
+import { compactTab, modelInForce, OwnerGone, planCompaction, type TurnOwner, type TurnPorts } from "@varve/agent";
 import {
   type Fault,
   fault,
@@ -12,28 +12,20 @@ import {
   type TurnEndReason,
   type TurnId,
 } from "@varve/protocol";
-import type { TabCore } from "./tab-core.ts";
 
-/** No summary is shorter: a compaction that would win less is not worth asking for. */
-const gainTokensMin = 200;
-
-/** What a compaction by hand would do, or `nothing-to-compact`. */
-export function manualPlan(rows: readonly StoredRow[], windowTokens: number | null): Plan | Fault {
+/**
+ * Why there is nothing to compact, before anything begins. It makes the very plan that the compaction will
+ * make: with the model in force, which the next message may change and a compaction does not.
+ */
+export async function compactable(
+  rows: readonly StoredRow[],
+  models: Pick<TurnPorts["models"], "resolve">,
+): Promise<Fault | null> {
+  const model = await models.resolve(modelInForce(rows).model);
+  const windowTokens = isFault(model) ? null : model.facts.contextTokens;
   const plan = planCompaction({ rows, windowTokens, trigger: "manual" });
-  if (isFault(plan) || plan.tokensBefore - plan.tokensKept >= gainTokensMin) return plan;
-  return fault(
-    "nothing-to-compact",
-    "There is too little behind the last turns to be summed up.",
-    "Nothing was changed; a summary would be no shorter.",
-  );
-}
-
-/** Inside the mailbox: why there is nothing to compact, before anything begins. */
-export async function compactable(core: TabCore): Promise<Fault | null> {
-  const rows = await core.load();
-  if (isFault(rows)) return rows;
-  const plan = manualPlan(rows, null);
-  return isFault(plan) ? plan : null;
+  if (isFault(plan)) return plan;
+  return isFault(model) ? model : null;
 }
 
 export async function runCompaction(ports: TurnPorts, owner: TurnOwner, turnId: TurnId): Promise<void> {
@@ -43,7 +35,22 @@ export async function runCompaction(ports: TurnPorts, owner: TurnOwner, turnId: 
     if (outcome.kind === "stopped") return await owner.endTurn(endReason(owner.cancel), []);
     await owner.endTurn("error", [errorRow(ports, turnId, outcome.fault)]);
   } catch (error) {
-    if (!(error instanceof OwnerGone)) throw error;
+    if (!(error instanceof OwnerGone)) await endByFault(ports, owner, { turnId, error });
+  }
+}
+
+/** A mistake of ours, or a disk that cannot be read, ends this turn with its evidence: it never stays open. */
+async function endByFault(
+  ports: TurnPorts,
+  owner: TurnOwner,
+  { turnId, error }: { readonly turnId: TurnId; readonly error: unknown },
+): Promise<void> {
+  const told = ports.models.redact(error instanceof Error ? error.message : String(error));
+  const problem = fault("internal", `The tab was not summed up: ${told}`, "Nothing was changed. Try again.");
+  try {
+    await owner.endTurn("error", [errorRow(ports, turnId, problem)]);
+  } catch (second) {
+    if (!(second instanceof OwnerGone)) throw second;
   }
 }
 

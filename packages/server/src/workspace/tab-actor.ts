@@ -13,7 +13,6 @@ import {
   fault,
   isFault,
   type LimitName,
-  limits,
   type MessageBody,
   type NewRow,
   noTurn,
@@ -25,9 +24,11 @@ import {
   type Timer,
   type TurnId,
 } from "@varve/protocol";
+import type { Reading } from "../context/log-reading.ts";
 import { answeredRow } from "./answer.ts";
 import { compactable, runCompaction } from "./compaction-turn.ts";
 import { positionsWith } from "./queue-position.ts";
+import { refuse } from "./refuse.ts";
 import { holding, queuedOf, type TabCore } from "./tab-core.ts";
 import { titleOf } from "./title.ts";
 import { noOpenTurn, TurnRun } from "./turn-run.ts";
@@ -53,6 +54,11 @@ const restMs = 60_000;
 /** Wait before waiting messages are tried again that could not be written. */
 const sendRetryMs = 5_000;
 
+/** All rows of a log, and what they say of its requests. */
+export interface ReadLog {
+  readonly rows: readonly StoredRow[];
+  readonly reading: Reading;
+}
 type Sent = Accepted & { readonly seq?: number; readonly version?: number };
 
 export class TabActor {
@@ -63,6 +69,8 @@ export class TabActor {
   #deadline: Timer | null = null;
   #retry: Timer | null = null;
   #closing = false;
+  /** A turn ended well before it came to the step boundary at which a person's wish is granted: the next one does it. */
+  #owesCompaction = false;
 
   /** Inside the mailbox: a turn is open, so the tab must not be pointed elsewhere. */
   get isRunning(): boolean {
@@ -90,12 +98,17 @@ export class TabActor {
     });
   }
 
-  /** All rows of the log as they are now, for somebody who looks at them; a tab at rest frees them again. */
-  readRows(): Promise<readonly StoredRow[] | Fault> {
+  /** Inside the mailbox: all rows. A tab at rest frees them again. */
+  load(): Promise<readonly StoredRow[] | Fault> {
+    if (this.#turn === null) this.#soonAtRest();
+    return this.core.load();
+  }
+
+  /** The log as it is now, for somebody who looks at it; a tab at rest frees its rows again. */
+  readLog(): Promise<ReadLog | Fault> {
     return this.act(async () => {
-      const rows = await this.core.load();
-      if (this.#turn === null) this.#soonAtRest();
-      return isFault(rows) ? rows : [...rows];
+      const rows = await this.load();
+      return isFault(rows) ? rows : { rows: [...rows], reading: this.core.reading() };
     });
   }
 
@@ -122,12 +135,32 @@ export class TabActor {
         this.#turn.wishCompaction();
         return { state: "asked" as const };
       }
-      const problem = this.between() ?? (await compactable(this.core));
-      if (problem !== null) return problem;
-      this.#restTimer?.cancel();
-      this.#start(this.core.ports.ids.turn(), runCompaction);
-      return { state: "started" as const };
+      return (await this.#compactNow()) ?? { state: "started" as const };
     });
+  }
+
+  /** Inside the mailbox, between two turns. */
+  async #compactNow(): Promise<Fault | null> {
+    const refusal = this.between();
+    if (refusal !== null) return refusal;
+    const rows = await this.load();
+    if (isFault(rows)) return rows;
+    const problem = await compactable(rows, this.#ports.turnPorts().models);
+    if (problem !== null) return problem;
+    this.#restTimer?.cancel();
+    this.#start(this.core.ports.ids.turn(), runCompaction);
+    return null;
+  }
+
+  /** Inside the mailbox: what no turn has granted is made now; where there is nothing to win, a row says so. */
+  async #compactAsWished(): Promise<void> {
+    this.#owesCompaction = false;
+    const problem = await this.#compactNow();
+    if (problem?.code !== "nothing-to-compact") return;
+    const { ids, clock } = this.core.ports;
+    const data = { kind: "notice", level: "info", code: problem.code, text: problem.message } as const;
+    const place = { id: ids.chunk(), turnId: noTurn, step: 0, createdAt: clock.now() };
+    await this.core.commit({ rows: [{ ...place, role: "system", type: "system", data }] });
   }
 
   /** Inside the mailbox: what these rows began goes on. */
@@ -224,8 +257,7 @@ export class TabActor {
 
   answer(body: AnswerBody, by: string): Promise<Fault | null> {
     return this.act(async () => {
-      const rows = await this.core.load();
-      if (this.#turn === null) this.#soonAtRest();
+      const rows = await this.load();
       if (isFault(rows)) return rows;
       const place = { id: this.core.ports.ids.chunk(), at: this.core.ports.clock.now(), by };
       const row = answeredRow(rows, body, place);
@@ -411,14 +443,18 @@ export class TabActor {
     const turn = new TurnRun({
       core: this.core,
       turnId,
-      ended: async (send) => {
+      ended: async (send, reason) => {
         this.#deadline?.cancel();
         this.#turn = null;
+        this.#owesCompaction = turn.takeCompactionWish() && reason === "done" && run === runTurn;
         if (send.length > 0) await this.#sendWaiting(send);
+        if (this.#owesCompaction) await this.#compactAsWished();
         if (this.#turn === null) this.#comeToRest();
       },
     });
     this.#turn = turn;
+    if (this.#owesCompaction) turn.wishCompaction();
+    this.#owesCompaction = false;
     turn.progress(lastStep(this.core.rows.held(), turnId));
     const deadline = this.#ports.turnDeadlineMs;
     if (deadline !== null) this.#deadline = this.core.ports.clock.setTimer(deadline, () => turn.stop("deadline"));
@@ -445,18 +481,6 @@ export class TabActor {
 const lastStep = (rows: readonly StoredRow[], turnId: TurnId): number =>
   rows.reduce((step, row) => (row.turnId === turnId ? Math.max(step, row.step) : step), 0);
 
-function refuse(message: Pick<MessageBody, "text" | "attachments">): Fault | null {
-  if (message.text.length > limits.messageCharsMax) return tooLarge();
-  const count = message.attachments?.length ?? 0;
-  if (count > limits.attachmentsMax) {
-    return fault("bad-request", `A message takes at most ${limits.attachmentsMax} attachments.`, "Nothing was sent.");
-  }
-  if (message.text.trim() === "" && count === 0) {
-    return fault("bad-request", "The message is empty.", "Write something or attach a file.");
-  }
-  return null;
-}
-
 export function outcomeFault(outcome: Exclude<CommitOutcome, { kind: "committed" }>): Fault {
   if (outcome.kind !== "fenced") return outcome.fault;
   return fault("log-fenced", "Another process took this tab over.", "Nothing was written; reload the page.");
@@ -466,12 +490,6 @@ function withCurrent(outcome: Exclude<CommitOutcome, { kind: "committed" }>, cur
   return { ...outcomeFault(outcome), current };
 }
 
-const tooLarge = (): Fault =>
-  fault(
-    "message-too-large",
-    `A message may have ${limits.messageCharsMax} characters.`,
-    "Nothing was sent; attach the text as a file, or let the agent read it from disk.",
-  );
 const trashed = (): Fault =>
   fault("tab-trashed", "This tab is in the trash.", "Restore it to go on; nothing was sent.");
 const closing = (): Fault => fault("shutting-down", "The server is closing.", "Send it again when it is back.");

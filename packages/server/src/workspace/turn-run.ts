@@ -31,7 +31,7 @@ export interface TurnRunPorts {
   readonly core: TabCore;
   readonly turnId: TurnId;
   /** Inside the mailbox, right after the turn ended: begins the next one with these, or leaves the tab at rest. */
-  readonly ended: (send: readonly QueuedMessage[]) => Promise<void>;
+  readonly ended: (send: readonly QueuedMessage[], reason: TurnEndReason) => Promise<void>;
 }
 
 export class TurnRun implements TurnOwner {
@@ -199,7 +199,7 @@ export class TurnRun implements TurnOwner {
       const state = reason === "error" ? "error" : "idle";
       const over = { turnId: null, step: 0, waits: [], retry: undefined, fault: undefined };
       core.status({ ...over, state, lastSealed: this.turnId });
-      await this.#ended(after.send);
+      await this.#ended(after.send, reason);
       return outcome;
     });
   }

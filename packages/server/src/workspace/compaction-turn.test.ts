@@ -1,0 +1,260 @@
+import { type Log, memoryLog, verifyRows } from "@varve/log";
+import { isFault } from "@varve/protocol";
+import type { ScriptItem } from "@varve/sim";
+import { describe, expect, test } from "vitest";
+import { ends, says, send, stateOf, texts } from "./testing/acts.ts";
+import { makeRig, type Rig } from "./testing/rig.ts";
+
+const opus = "anthropic/claude-opus-5-5";
+const long = "Words that fill a turn, one after another. ".repeat(40);
+const summary: ScriptItem = {
+  match: { lastUserText: "write a summary" },
+  reply: { blocks: [{ type: "text", text: "SUM" }] },
+  times: "always",
+};
+
+/** A log that tells of each commit, before and after it is done. */
+function watched(): { readonly log: Log; onCommit: (when: "before" | "after") => Promise<void> } {
+  const inner = memoryLog();
+  const watch = {
+    onCommit: async (_when: "before" | "after"): Promise<void> => undefined,
+    log: new Proxy(inner, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        if (name !== "commit") return value.bind(target);
+        return async (...args: unknown[]): Promise<unknown> => {
+          await watch.onCommit("before");
+          const outcome: unknown = await Reflect.apply(value, target, args);
+          await watch.onCommit("after");
+          return outcome;
+        };
+      },
+    }),
+  };
+  return watch;
+}
+
+const atRest = (rig: Rig) => (): boolean => ["idle", "error"].includes(stateOf(rig));
+const kinds = async (rig: Rig): Promise<readonly string[]> =>
+  (await rig.rows()).map(({ type, data }) => (type === "system" ? data.kind : type));
+
+const acts = {
+  stop: (rig: Rig) => rig.workspace.stop(rig.tab, {}),
+  send: (rig: Rig, id: string) => send(rig, id, id),
+  "stop and send": (rig: Rig, id: string) => send(rig, id, id, "stop"),
+  queue: (rig: Rig, id: string) => send(rig, id, id, "queue"),
+  wish: (rig: Rig) => rig.workspace.contexts.compact(rig.tab),
+  kill: async () => undefined,
+} as const;
+type Act = keyof typeof acts;
+
+/** What the tab's rows and messages must be, whatever happened while it was being summed up; then it goes on. */
+async function checked(rig: Rig, act: Act, at: string): Promise<void> {
+  await rig.until("it rests", atRest(rig));
+  const head = await rig.workspace.head(rig.tab);
+  if (isFault(head)) throw new Error(head.message);
+  expect(head.queue).toEqual([]);
+  if (act.includes("send") || act === "queue") {
+    expect((await rig.rows()).filter(({ id }) => id === `late-${at}`)).toHaveLength(1);
+  }
+  await send(rig, `again-${at}`, `again-${at}`);
+  await rig.until("it is answered", async () => {
+    const all = await texts(rig);
+    const asked = all.findIndex((text) => text.startsWith(`user:again-${at}`));
+    return atRest(rig)() && asked >= 0 && all.at(-1)?.startsWith("assistant:") === true;
+  });
+  const rows = await rig.rows();
+  expect(verifyRows(rows)).toEqual([]);
+  const turns = new Set(rows.flatMap((row) => (row.turnId === "" ? [] : [row.turnId])));
+  expect(await ends(rig)).toHaveLength(turns.size);
+}
+
+async function grown(options: Parameters<typeof makeRig>[0] = {}): Promise<Rig> {
+  const script = [summary, ...Array.from({ length: 4 }, (_, n) => says(`answer ${n} ${long}${long}`))];
+  const rig = await makeRig({ model: opus, script, ...options });
+  for (const text of ["first", "second", "third"]) {
+    await send(rig, text, text);
+    await rig.until("it is idle", atRest(rig));
+  }
+  return rig;
+}
+const compactionsOf = async (rig: Rig): Promise<number> =>
+  (await kinds(rig)).filter((kind) => kind === "compaction").length;
+
+describe("a wish that comes while the last step of a turn is streamed", () => {
+  async function wished(rig: Rig, end: (rig: Rig) => Promise<unknown>): Promise<void> {
+    const gate = rig.provider.gate();
+    await send(rig, "last", "last");
+    await gate.started;
+    expect(await rig.workspace.contexts.compact(rig.tab)).toEqual({ state: "asked" });
+    await end(rig);
+    gate.release();
+    await rig.until("the turn ended", async () => (await ends(rig)).length > 3);
+  }
+
+  test("[CONTEXT-6] is granted when the turn has ended", async () => {
+    await using rig = await grown();
+    await wished(rig, async () => undefined);
+    await rig.until("it is compacted", async () => atRest(rig)() && (await compactionsOf(rig)) === 1);
+    expect((await ends(rig)).at(-1)).toBe("done");
+  });
+
+  test("[CONTEXT-6] or in the turn that a waiting message begins", async () => {
+    await using rig = await grown({
+      script: [summary, ...Array.from({ length: 5 }, (_, n) => says(`answer ${n} ${long}${long}`))],
+    });
+    await wished(rig, () => send(rig, "next", "next", "queue"));
+    await rig.until(
+      "it is answered",
+      async () => atRest(rig)() && (await texts(rig)).at(-1)?.includes("answer 4") === true,
+    );
+    expect(await compactionsOf(rig)).toBe(1);
+    expect(await ends(rig)).toHaveLength(5);
+  });
+
+  test("[CONTEXT-6] goes with the turn that a person stops", async () => {
+    await using rig = await grown();
+    await wished(rig, () => rig.workspace.stop(rig.tab, {}));
+    await rig.until("it rests", atRest(rig));
+    expect([(await ends(rig)).at(-1), await compactionsOf(rig)]).toEqual(["stopped", 0]);
+  });
+
+  test("[CONTEXT-6] with nothing to win a row says so", async () => {
+    await using rig = await makeRig({ model: opus, script: [says("short")] });
+    const gate = rig.provider.gate();
+    await send(rig, "m1", "hi");
+    await gate.started;
+    expect(await rig.workspace.contexts.compact(rig.tab)).toEqual({ state: "asked" });
+    gate.release();
+    await rig.until("it rests", atRest(rig));
+    await rig.until("it is said", async () => (await kinds(rig)).at(-1) === "notice");
+    expect((await rig.rows()).at(-1)?.data).toMatchObject({ level: "info", code: "nothing-to-compact" });
+  });
+});
+
+describe("a compaction between turns", () => {
+  test("[CONTEXT-5] whose pictures cannot be read ends with an error, and the tab goes on", async () => {
+    const inner = memoryLog();
+    const broken = { get: (): Promise<never> => Promise.reject(new Error("the disk is gone")) };
+    const disk = { isGone: false };
+    const blobs = new Proxy(inner.blobs, {
+      get(target, name) {
+        const value: unknown = Reflect.get(disk.isGone && name === "get" ? broken : target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const log = new Proxy(inner, {
+      get(target, name) {
+        if (name === "blobs") return blobs;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    await using rig = await grown({ log });
+    const stored = await log.blobs.put(new Uint8Array([137, 80, 78, 71]), "image/png");
+    if (isFault(stored)) throw new Error(stored.message);
+    const attachments = [{ blob: stored.blob, mediaType: "image/png", name: "a.png", size: 4 }];
+    await rig.workspace.send(rig.tab, { id: rig.id("picture"), text: "look", attachments }, "test");
+    await rig.until("it is answered", async () => atRest(rig)() && (await ends(rig)).length === 4);
+    disk.isGone = true;
+    expect(await rig.workspace.contexts.compact(rig.tab)).toEqual({ state: "started" });
+    await rig.until("it ended", () => stateOf(rig) === "error");
+    expect((await rig.rows()).findLast(({ type }) => type === "error")?.data).toMatchObject({ code: "internal" });
+    disk.isGone = false;
+    expect(await rig.workspace.contexts.compact(rig.tab)).toEqual({ state: "started" });
+    await rig.until("it is compacted", async () => (await compactionsOf(rig)) === 1 && stateOf(rig) === "idle");
+  });
+
+  test("[TAB-18] that is refused does not keep the rows in memory", async () => {
+    await using rig = await makeRig({ model: opus, script: [says("one")] });
+    await send(rig, "m1", "hi");
+    await rig.until("it is idle", atRest(rig));
+    const reads = { count: 0 };
+    const page = rig.log.page.bind(rig.log);
+    rig.log.page = (query) => {
+      reads.count++;
+      return page(query);
+    };
+    const refused = [
+      () => rig.workspace.contexts.compact(rig.tab),
+      () => rig.workspace.contexts.undoCompaction(rig.tab, 1),
+    ];
+    for (const act of refused) {
+      await rig.clock.advance(61_000);
+      const before = reads.count;
+      expect(await act()).toMatchObject({ code: "nothing-to-compact" });
+      await rig.clock.advance(61_000);
+      const between = reads.count;
+      expect(between).toBeGreaterThan(before);
+      expect(await act()).toMatchObject({ code: "nothing-to-compact" });
+      expect(reads.count).toBeGreaterThan(between);
+    }
+  });
+});
+
+/** Commits of a compaction between turns: its request, its bill, its row, the end of its turn. */
+const commits = [1, 2, 3, 4];
+
+async function sweep(act: Act): Promise<readonly string[]> {
+  const watch = watched();
+  const script = [summary, ...Array.from({ length: 30 }, (_, n) => says(`answer ${n} ${long}${long}`))];
+  await using first = await makeRig({ model: opus, script, log: watch.log });
+  let rig: Rig = first;
+  for (const text of ["first", "second", "third"]) {
+    await send(rig, text, text);
+    await rig.until("it is idle", atRest(rig));
+  }
+  const seen: string[] = [];
+  // A process that died has either written a batch or not: nobody else reads in the middle of it.
+  for (const when of act === "kill" ? (["after"] as const) : (["before", "after"] as const)) {
+    for (const point of commits) {
+      const old = rig;
+      const before = (await kinds(rig)).filter((kind) => kind === "compaction").length;
+      const came = oneAct(watch, { point, when }, async () => {
+        if (act === "kill") rig = await old.restarted({ log: watch.log });
+        else void acts[act](old, `late-${when}-${point}`);
+      });
+      expect(await old.workspace.contexts.compact(old.tab)).toEqual({ state: "started" });
+      await old.until("the point came", () => came.done);
+      await checked(rig, act, `${when}-${point}`);
+      const after = (await kinds(rig)).filter((kind) => kind === "compaction").length;
+      seen.push(after > before ? "compacted" : "as it was");
+      if (rig !== old && old !== first) await old[Symbol.asyncDispose]();
+    }
+  }
+  if (rig !== first) await rig[Symbol.asyncDispose]();
+  return seen;
+}
+
+/** Carries an act out at the commit with this number, counted from now. */
+function oneAct(
+  watch: ReturnType<typeof watched>,
+  { point, when }: { readonly point: number; readonly when: "before" | "after" },
+  act: () => Promise<void>,
+): { readonly done: boolean } {
+  let since = 0;
+  const came = { done: false };
+  let begun = false;
+  watch.onCommit = async (now) => {
+    if (now === "before") since += 1;
+    if (begun || since !== point || now !== when) return;
+    begun = true;
+    await act();
+    came.done = true;
+  };
+  return came;
+}
+
+describe("at every commit of a compaction between turns", () => {
+  test.each(Object.keys(acts) as readonly Act[])(
+    "[CONTEXT-5] %s: the tab comes to rest, each message is there once, each turn has ended",
+    async (act) => {
+      const seen = await sweep(act);
+      expect(seen).toHaveLength(act === "kill" ? commits.length : 2 * commits.length);
+      // Before its row is written nothing is changed by a stop or a death; afterwards the row stands.
+      if (act === "kill") expect(seen).toEqual(["as it was", "as it was", "compacted", "compacted"]);
+      else if (!act.startsWith("stop")) expect(new Set(seen)).toEqual(new Set(["compacted"]));
+    },
+  );
+});
