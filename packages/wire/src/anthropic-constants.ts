@@ -42,6 +42,11 @@ const models: readonly (readonly [match: string, family: string])[] = [
   ["claude-haiku-5-5", "bound"],
   ["claude-fable-5-1", "bound"],
   ["claude-mythos-5-1", "bound"],
+  // Dates of the first release begin like the number of a later one.
+  ["claude-fable-5-20", "adaptive"],
+  ["claude-mythos-5-20", "adaptive"],
+  ["claude-fable-5-2", "bound"],
+  ["claude-mythos-5-2", "bound"],
   ["claude-fable-5", "adaptive"],
   ["claude-mythos-5", "adaptive"],
   ["claude-opus-5", "adaptive"],

@@ -49,6 +49,9 @@ const models: JsonObject[string] = [
   ["gpt-5-chat", "plain"],
   ["-chat-latest", "fixed"],
   ["gpt-5-pro", "high"],
+  ["o1-pro", "quiet"],
+  ["o3-pro", "quiet"],
+  ["-pro", "patient"],
   ["gpt-5", "reasoning"],
   ["gpt-6", "reasoning"],
   ["gpt-7", "reasoning"],
@@ -71,6 +74,16 @@ export const openaiConstants: JsonObject = {
   families: {
     reasoning: { options: summarised, toolOptions: { parallelToolCalls: true }, efforts: threeEfforts },
     high: { options: summarised, efforts: { default: {}, low: {}, medium: {}, high: { reasoningEffort: "high" } } },
+    /** The larger forms of later models think long or longer, and refuse to think little. */
+    patient: {
+      options: summarised,
+      efforts: {
+        default: {},
+        low: { reasoningEffort: "medium" },
+        medium: { reasoningEffort: "medium" },
+        high: { reasoningEffort: "high" },
+      },
+    },
     fixed: { options: summarised, efforts: { default: {}, low: {}, medium: {}, high: {} } },
     /** The first reasoning models: no summaries without a verified account, and some know no parallel calls. */
     quiet: { options: reasons, efforts: threeEfforts },

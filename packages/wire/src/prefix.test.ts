@@ -2,6 +2,7 @@ import type { Effort } from "@varve/protocol";
 import { prefixDataSchema } from "@varve/protocol/schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { chooseProfile } from "./choose-profile.ts";
 import { foldVersion } from "./fold.ts";
 import { isIntactPrefix, makePrefixData, prefixHash } from "./prefix.ts";
 import { wireTarget } from "./profile.ts";
@@ -73,17 +74,17 @@ describe("the frozen prefix", () => {
 
   test("[WIRE-23] the bytes of the released constants are pinned", () => {
     const { system, tools, constants } = make({ system: ["x"], tools: [] });
-    // Before the other profiles existed a prefix held these two, and open logs still do.
+    // What a new log freezes for these two; open logs keep what they froze, and are told that it is another.
     const { anthropic, "openai-compatible": compatible } = constants;
     expect(
       prefixHash({ system, tools, constants: { anthropic: anthropic ?? {}, "openai-compatible": compatible ?? {} } }),
-    ).toBe("cba340f97448b7c04ae635457cf5d13d05408e4766bf383ad152858fb584a188");
+    ).toBe("50dcfa9a428286d5eb2004cb93b0a1d853d326f5b4a6e55cd3cd3b6a71d89d3a");
     const { local, ...beforeLocal } = constants;
     expect(prefixHash({ system, tools, constants: beforeLocal })).toMatchInlineSnapshot(
-      `"e74618b18ef5b232a3944724e2fe518ff3a03941f7349be020ac5a75237f3a96"`,
+      `"1cd86f62a97e5e319ef031a682c5c7421ae099dd114eba8f70e50b1883a3ea8d"`,
     );
     expect(prefixHash({ system, tools, constants: { ...beforeLocal, local: local ?? {} } })).toMatchInlineSnapshot(
-      `"65dc9138033fb81337a89ab893e1709d3d29eea8edddc1796708c23e6330758f"`,
+      `"cffd576ae2b1fa1ced2078a0b883058a126ecf175f1dc7b93ca7ed2c2f5a58b2"`,
     );
   });
 });
@@ -136,9 +137,30 @@ describe("request options", () => {
     expect(thinking("claude-opus-5-5-20261001")).toMatchObject({
       blockBinding: { prefixMismatchBehavior: "drop_block" },
     });
+    for (const model of ["claude-fable-5-1", "claude-fable-5-2", "claude-mythos-5-2-20261101"]) {
+      expect(thinking(model)).toMatchObject({ blockBinding: { prefixMismatchBehavior: "drop_block" } });
+    }
+    expect(thinking("claude-fable-5-20260601")).toEqual(thinking("claude-fable-5"));
     expect(thinking("claude-opus-5")).toEqual({ type: "adaptive", display: "summarized" });
     expect(thinking("claude-haiku-4-5")).toBeUndefined();
     expect(thinking("house-model")).toBeUndefined();
+  });
+
+  test.each([
+    ["gpt-5.6-sol", ["low", "medium", "high"]],
+    ["gpt-5-pro", [undefined, undefined, "high"]],
+    ["gpt-5.2-pro", ["medium", "medium", "high"]],
+    ["gpt-5.5-pro-2026-04-23", ["medium", "medium", "high"]],
+    ["o3-pro", ["low", "medium", "high"]],
+    ["gpt-5.2-chat-latest", [undefined, undefined, undefined]],
+    ["gpt-4.1", [undefined, undefined, undefined]],
+    ["house-model", [undefined, undefined, undefined]],
+  ] as const)("[WIRE-24] %s is asked for no effort that it refuses", (model, expected) => {
+    const target = wireTarget(chooseProfile("openai", model), model);
+    const asked = (["low", "medium", "high"] as const).map(
+      (effort) => requestOptions(make(), target, effort).providerOptions?.openai?.reasoningEffort,
+    );
+    expect(asked).toEqual(expected);
   });
 
   test("[WIRE-24] a prefix of another time still gives a request", () => {
