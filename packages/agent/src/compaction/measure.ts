@@ -1,5 +1,6 @@
 /** How large a tab's next request is. From what the provider billed last, and an estimate of what came since. Pure. */
 import type { StoredRow, SystemData } from "@varve/protocol";
+import { landmarksOf } from "../landmarks.ts";
 import { isKind, isStepFinish, isStepRequest, type SystemRow } from "../turn-rows.ts";
 import { attachmentTokens, tokensPerChar } from "./limits.ts";
 
@@ -17,9 +18,13 @@ export function scaleOf(rows: readonly StoredRow[]): number {
   const billed = rows.findLast((row) => isStepFinish(row) && (inputTokens(row.data) ?? 0) > 0);
   if (billed === undefined || !isStepFinish(billed)) return tokensPerChar.unless;
   const request = requestOf(rows, billed);
-  const tokens = inputTokens(billed.data);
-  if (request?.data.chars === undefined || request.data.chars <= 0 || tokens === null) return tokensPerChar.unless;
-  return Math.min(tokensPerChar.max, Math.max(tokensPerChar.min, tokens / request.data.chars));
+  return scaleFrom(inputTokens(billed.data), request?.data.chars ?? null);
+}
+
+/** Of a request that was billed so many tokens for so many UTF-16 units; null or none: by rule of thumb. */
+export function scaleFrom(tokens: number | null, chars: number | null): number {
+  if (tokens === null || tokens <= 0 || chars === null || chars <= 0) return tokensPerChar.unless;
+  return Math.min(tokensPerChar.max, Math.max(tokensPerChar.min, tokens / chars));
 }
 
 function requestOf(rows: readonly StoredRow[], usage: StoredRow): SystemRow<"request"> | undefined {
@@ -95,7 +100,7 @@ export function measure(rows: readonly StoredRow[], scale: number): number {
 function measureWhole(rows: readonly StoredRow[], scale: number): number {
   const compaction = compactionInForce(rows);
   const from = compaction?.data.keepFrom ?? 0;
-  const prefix = rows.findLast((row) => isKind(row, "prefix"));
+  const prefix = landmarksOf(rows).prefixes.at(-1);
   const kept = new Set([...(compaction?.data.keptUserSeqs ?? []), ...(compaction?.data.keptNoteSeqs ?? [])]);
   const shown = rows.filter((row) => !isKind(row, "prefix") && (row.seq >= from || kept.has(row.seq)));
   const summary = Math.ceil((compaction?.data.summary.length ?? 0) * scale);
@@ -104,12 +109,6 @@ function measureWhole(rows: readonly StoredRow[], scale: number): number {
 
 /** The newest compaction that no undo has ended. */
 export function compactionInForce(rows: readonly StoredRow[]): SystemRow<"compaction"> | null {
-  const undone = new Set<number>();
-  for (let at = rows.length - 1; at >= 0; at--) {
-    const row = rows[at];
-    if (row === undefined) break;
-    if (isKind(row, "compaction-undo")) undone.add(row.data.compactionSeq);
-    if (isKind(row, "compaction") && !undone.has(row.seq)) return row;
-  }
-  return null;
+  const { compactions, undone } = landmarksOf(rows);
+  return compactions.findLast(({ seq }) => !undone.has(seq)) ?? null;
 }

@@ -7,7 +7,8 @@
  */
 import { hash } from "node:crypto";
 import type { PrefixData, StoredRow } from "@varve/protocol";
-import { isKind } from "../turn-rows.ts";
+import { compactionInForce } from "../compaction/measure.ts";
+import { landmarksOf } from "../landmarks.ts";
 
 export const instructionsTopic = "instructions";
 /** The name of the first system block. No file has it: files are named by their absolute path. */
@@ -48,8 +49,8 @@ export interface Told {
 
 /** The frozen prefix in force; null in a log without one. */
 export function prefixInForce(rows: readonly StoredRow[]): { readonly seq: number; readonly data: PrefixData } | null {
-  const row = rows.findLast((candidate) => isKind(candidate, "prefix"));
-  return row !== undefined && isKind(row, "prefix") ? { seq: row.seq, data: row.data } : null;
+  const row = landmarksOf(rows).prefixes.at(-1);
+  return row === undefined ? null : { seq: row.seq, data: row.data };
 }
 
 export function toldTexts(rows: readonly StoredRow[]): Told {
@@ -59,8 +60,8 @@ export function toldTexts(rows: readonly StoredRow[]): Told {
   for (const [name, block] of textsOf(prefix.data.system)) texts.set(name, textHash(block));
   const isVisible = visibleNotes(rows);
   const newest = new Map<string, number>();
-  for (const row of rows) {
-    if (row.seq < prefix.seq || !isKind(row, "note") || row.data.topic !== instructionsTopic) continue;
+  for (const row of landmarksOf(rows).notes) {
+    if (row.seq < prefix.seq || row.data.topic !== instructionsTopic) continue;
     const [, name, hashed] = header.exec(row.data.text) ?? [];
     if (name === undefined || hashed === undefined || !isVisible(row.seq)) continue;
     texts.set(name, hashed === "none" ? null : hashed);
@@ -71,9 +72,8 @@ export function toldTexts(rows: readonly StoredRow[]): Told {
 
 /** A note that a compaction left out is not told any more. */
 function visibleNotes(rows: readonly StoredRow[]): (seq: number) => boolean {
-  const undone = new Set(rows.flatMap((row) => (isKind(row, "compaction-undo") ? [row.data.compactionSeq] : [])));
-  const row = rows.findLast((candidate) => isKind(candidate, "compaction") && !undone.has(candidate.seq));
-  if (row === undefined || !isKind(row, "compaction")) return () => true;
+  const row = compactionInForce(rows);
+  if (row === null) return () => true;
   const { keepFrom, keptNoteSeqs } = row.data;
   return (seq) => seq >= keepFrom || keptNoteSeqs?.includes(seq) === true;
 }

@@ -2,19 +2,10 @@
  * What the next request would take and cost, before it is made: tokens from the last bill and an estimate of what differs
  * since, the cached part from the entries that the log's own requests left and that are alive. Pure.
  */
-import { inputPriceOf, type ModelFacts, ratesFor, rowTokens } from "@varve/agent";
+import { type CacheFacts, inputPriceOf, type ModelFacts, ratesFor, rowTokens } from "@varve/agent";
 import type { CacheTtl, PrefixData, Preview, StoredRow } from "@varve/protocol";
 import type { WireTarget } from "@varve/wire";
-import {
-  newestBilled,
-  type Reading,
-  readingWith,
-  readLog,
-  roughRows,
-  roughTokens,
-  type Sent,
-  scaleFor,
-} from "./log-reading.ts";
+import { newestBilled, type Reading, readingWith, roughRows, roughTokens, type Sent, scaleFor } from "./log-reading.ts";
 
 /** How requests would be made: a model with its options. */
 export interface Way {
@@ -56,10 +47,9 @@ export const cacheFactsOf = ({ facts, target }: Pick<Way, "facts" | "target">) =
 
 /** `more`: rows that an act would add, as if they were sealed. */
 export function forecast(ground: Ground, way: Way, more: readonly StoredRow[] = []): Forecast {
-  const rows = more.length === 0 ? ground.rows : [...ground.rows, ...more];
-  const reading = readingWith(ground.reading, more);
-  const tokens = expectedTokens(ground, way, { rows, reading });
-  const hit = cachedPart(ground, way, { rows, reading });
+  const wanted = { more, reading: readingWith(ground.reading, more) };
+  const tokens = expectedTokens(ground, way, wanted);
+  const hit = cachedPart(ground, way, wanted);
   const read = hit === null ? 0 : Math.min(hit.tokens, tokens);
   return { ...billOf(way, tokens, read), until: hit?.until ?? null };
 }
@@ -84,38 +74,42 @@ export function billOf(way: Way, tokens: number, read: number): Omit<Forecast, "
 const doesWrite = ({ target, facts }: Way): boolean =>
   target.profile.breakpoints === "tails" || (facts.prices?.write5m ?? null) !== null;
 
+/** The ground with rows behind it. */
 interface Candidate {
-  readonly rows: readonly StoredRow[];
+  readonly more: readonly StoredRow[];
   readonly reading: Reading;
 }
 
 /** What was billed last, with what it brought, plus the difference by rule of thumb: the error is the difference's alone. */
 function expectedTokens(ground: Ground, way: Way, wanted: Candidate): number {
-  const scale = scaleFor(ground.rows, ground.reading, way.model);
-  const base = newestBilled(ground.reading, way.model) ?? newestBilled(ground.reading);
+  const { rows, reading } = ground;
+  const scale = scaleFor(reading, way.model);
+  const base = newestBilled(reading, way.model) ?? newestBilled(reading);
   const measure = { reading: wanted.reading, target: way.target, scale };
-  if (base?.tokens == null || base.usageSeq === null) return roughTokens(wanted.rows, measure);
+  const whole = { held: rows, end: rows.length, more: wanted.more };
+  if (base?.tokens == null || base.usageSeq === null) return roughTokens(whole, measure);
   const isSame = base.model === way.model;
   const target = isSame ? way.target : ground.targetOf(base.model);
-  const billed = base.tokens + returnedTokens(base, ground.rows, target);
+  const billed = base.tokens + returnedTokens(base, rows, target);
   // Nothing before it is read otherwise than it was: what came since is all that differs.
-  if (isSame && base.epoch === wanted.reading.epoch)
-    return billed + roughRows(wanted.rows.slice(base.usageSeq), measure);
+  if (isSame && base.epoch === wanted.reading.epoch) {
+    const since = { from: base.usageSeq, end: rows.length };
+    return billed + roughRows(rows, measure, since) + roughRows(wanted.more, measure);
+  }
   const before = sizeAt(ground, base.usageSeq, { target, scale });
-  return Math.max(0, billed + roughTokens(wanted.rows, measure) - before);
+  return Math.max(0, billed + roughTokens(whole, measure) - before);
 }
 
 /** Of the log up to a row; measured once. */
 function sizeAt(
-  { rows, measured }: Ground,
+  { rows, reading, measured }: Ground,
   seq: number,
   { target, scale }: { readonly target: WireTarget | null; readonly scale: number },
 ): number {
   const key = `${seq} ${scale} ${target?.modelScope ?? ""}`;
   const known = measured.get(key);
   if (known !== undefined) return known;
-  const at = rows.slice(0, seq);
-  const size = roughTokens(at, { reading: readLog(at), target, scale });
+  const size = roughTokens({ held: rows, end: seq, more: [] }, { reading: reading.viewAt(seq), target, scale });
   measured.set(key, size);
   return size;
 }
@@ -135,6 +129,9 @@ function returnedTokens(base: Sent, rows: readonly StoredRow[], target: WireTarg
   return isSent ? output : output - (base.usage?.reasoning ?? 0);
 }
 
+export const lifeOf = (ttl: CacheTtl | null, { shortMs, longMs }: CacheFacts): number =>
+  ttl === "1h" ? (longMs ?? shortMs) : shortMs;
+
 /** The longest entry that the request would read, and until when. */
 function cachedPart(
   { reading, rows, now }: Ground,
@@ -142,12 +139,13 @@ function cachedPart(
   wanted: Candidate,
 ): { readonly tokens: number; readonly until: number } | null {
   const cache = cacheFactsOf(way);
-  const prefix = prefixRow(wanted.rows, wanted.reading.prefixSeq);
+  const { prefixSeq } = wanted.reading;
+  const prefix = prefixRow(rows[prefixSeq - 1] ?? wanted.more.find(({ seq }) => seq === prefixSeq));
   if (cache === null || prefix === null) return null;
   const scope = way.scopeHash(prefix.data);
   const own = reading.sent.filter((one) => one.model === way.model && one.scopeHash === scope && one.tokens !== null);
   const untilOf = (sent: readonly Sent[]): number =>
-    Math.max(0, ...sent.map((one) => one.at + (one.ttl === "1h" ? (cache.longMs ?? cache.shortMs) : cache.shortMs)));
+    sent.reduce((until, one) => Math.max(until, one.at + lifeOf(one.ttl, cache)), 0);
   const entry = own.findLast((one) => one.purpose === "step" && one.epoch === wanted.reading.epoch);
   if (entry?.tokens != null && entry.tokens >= cache.minTokens) {
     const until = untilOf(own.filter((one) => one.epoch === entry.epoch && one.seq >= entry.seq));
@@ -155,18 +153,17 @@ function cachedPart(
   }
   if (way.target.profile.breakpoints === "none") return null;
   const heads = new Set(own.map(({ prefixSeq }) => prefixSeq));
-  for (const seq of heads) if (!beginsWith(prefix.data, prefixRow(rows, seq)?.data)) heads.delete(seq);
+  for (const seq of heads) if (!beginsWith(prefix.data, prefixRow(rows[seq - 1])?.data)) heads.delete(seq);
   const shared = own.filter(({ prefixSeq }) => heads.has(prefixSeq));
   const until = untilOf(shared);
   const first = shared.at(-1);
-  const head = first === undefined ? null : prefixRow(rows, first.prefixSeq);
-  const tokens = head === null ? 0 : rowTokens(head, scaleFor(rows, reading, way.model));
+  const head = first === undefined ? null : prefixRow(rows[first.prefixSeq - 1]);
+  const tokens = head === null ? 0 : rowTokens(head, scaleFor(reading, way.model));
   return until > now && tokens > 0 && tokens >= cache.minTokens ? { tokens, until } : null;
 }
 
 type PrefixRow = StoredRow & { readonly type: "system"; readonly data: PrefixData };
-function prefixRow(rows: readonly StoredRow[], seq: number): PrefixRow | null {
-  const row = rows[seq - 1];
+function prefixRow(row: StoredRow | undefined): PrefixRow | null {
   return row?.type === "system" && row.data.kind === "prefix" ? { ...row, data: row.data } : null;
 }
 

@@ -5,7 +5,7 @@
  */
 import { breakEven } from "@varve/agent";
 import type { ContextBody, TabOptions } from "@varve/protocol";
-import { cacheFactsOf, type Way } from "./forecast.ts";
+import { cacheFactsOf, lifeOf, type Way } from "./forecast.ts";
 import type { Reading, Sent } from "./log-reading.ts";
 
 /** Share of a lifetime after which it is refreshed, and what must be left of it at least, in ms. */
@@ -59,7 +59,7 @@ export function warmPlan(input: WarmInput): WarmPlan {
   const isOver = spent.count >= options.countMax || spent.price + (refreshPrice ?? 0) > options.moneyMax;
   if (isOver || input.isOverLimit) return { ...plan, state: "over" };
   if (entry?.tokens == null || entry.tokens < cache.minTokens) return { ...plan, state: "waiting" };
-  const lifeMs = entry.ttl === "1h" ? (cache.longMs ?? cache.shortMs) : cache.shortMs;
+  const lifeMs = lifeOf(entry.ttl, cache);
   const touchedAt = touchOf(reading, entry);
   if (touchedAt + lifeMs <= now) return { ...plan, state: "waiting" };
   const nextAt = touchedAt + Math.min(lifeMs * refreshShare, lifeMs - marginMs);
@@ -79,18 +79,16 @@ const entryOf = (reading: Reading, way: Way, scopeHash: string): Sent | null =>
 
 /** Start of the newest request that read or wrote the entry. */
 const touchOf = (reading: Reading, entry: Sent): number =>
-  Math.max(
-    ...reading.sent
-      .filter(
-        (one) =>
-          one.seq >= entry.seq &&
-          one.tokens !== null &&
-          one.model === entry.model &&
-          one.scopeHash === entry.scopeHash &&
-          one.epoch === entry.epoch,
-      )
-      .map(({ at }) => at),
-  );
+  reading.sent
+    .filter(
+      (one) =>
+        one.seq >= entry.seq &&
+        one.tokens !== null &&
+        one.model === entry.model &&
+        one.scopeHash === entry.scopeHash &&
+        one.epoch === entry.epoch,
+    )
+    .reduce((newest, { at }) => Math.max(newest, at), entry.at);
 
 /** A refresh that failed counts too: else one that always fails would go on for ever. */
 function spentOn({ sent }: Reading): { readonly count: number; readonly price: number } {

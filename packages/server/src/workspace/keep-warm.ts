@@ -21,12 +21,12 @@ import {
   type Timer,
 } from "@varve/protocol";
 import { foldAt, requestOptions, type WireRequest } from "@varve/wire";
-import { readLog, type Sent } from "../context/log-reading.ts";
+import type { Sent } from "../context/log-reading.ts";
 import { effortAt } from "../context/sent-request.ts";
 import { type WarmPlan, warmPlan } from "../context/warm-plan.ts";
 import { wayOf } from "../context/way.ts";
 import { blobsFor } from "./blobs-for.ts";
-import type { TabActor } from "./tab-actor.ts";
+import type { ReadLog, TabActor } from "./tab-actor.ts";
 import { optionsOf } from "./tab-options.ts";
 import { effortOf } from "./tab-record.ts";
 
@@ -67,8 +67,8 @@ export class KeepWarm {
     this.#run(() => this.#schedule());
   }
 
-  async state(rows: readonly StoredRow[]): Promise<Warm> {
-    const { entry: _, state, nextAt, ...rest } = await this.#plan(rows);
+  async state(log: ReadLog): Promise<Warm> {
+    const { entry: _, state, nextAt, ...rest } = await this.#plan(log);
     const isIdle = !this.#ports.actor.isRunning && !this.#isRunning && this.#failures <= retriesMax;
     return {
       ...rest,
@@ -83,18 +83,18 @@ export class KeepWarm {
     this.#gone.abort();
   }
 
-  async #plan(rows: readonly StoredRow[]): Promise<WarmPlan> {
+  async #plan({ rows, reading }: ReadLog): Promise<WarmPlan> {
     const { actor, clock, resolve, spending } = this.#ports;
     const { tab } = actor.core;
     const options = optionsOf(tab.options);
     const model = await resolve(tab.model);
     const effort = effortOf(tab.effort);
     const way = isFault(model) ? null : wayOf(model, { effort, ttl: options.cacheTtl ?? "5m" });
-    const prefix = rows.findLast((row) => row.type === "system" && row.data.kind === "prefix");
+    const prefix = rows[reading.prefixSeq - 1];
     const frozen = prefix?.type === "system" && prefix.data.kind === "prefix" ? prefix.data : null;
     const { tab: ofTab, day } = spending();
     return warmPlan({
-      reading: readLog(rows),
+      reading,
       way,
       scopeHash: way === null || frozen === null ? "" : way.scopeHash(frozen),
       takesNoOutput: !isFault(model) && frozen !== null && takesNoOutput(requestOptions(frozen, model.target, effort)),
@@ -106,9 +106,9 @@ export class KeepWarm {
 
   async #schedule(): Promise<void> {
     const { actor, clock } = this.#ports;
-    const rows = await actor.readRows();
-    if (isFault(rows) || actor.isRunning || actor.core.tab.trashedAt !== null || this.#gone.signal.aborted) return;
-    const { nextAt } = await this.#plan(rows);
+    const log = await actor.readLog();
+    if (isFault(log) || actor.isRunning || actor.core.tab.trashedAt !== null || this.#gone.signal.aborted) return;
+    const { nextAt } = await this.#plan(log);
     if (nextAt === null || this.#isRunning) return;
     this.#timer?.cancel();
     this.#timer = clock.setTimer(Math.max(0, nextAt - clock.now()), () => this.#run(() => this.#refresh()));
@@ -172,7 +172,7 @@ export class KeepWarm {
     if (actor.isRunning || actor.core.tab.trashedAt !== null || this.#gone.signal.aborted) return null;
     const rows = await actor.core.load();
     if (isFault(rows)) return rows;
-    const { entry, nextAt } = await this.#plan(rows);
+    const { entry, nextAt } = await this.#plan({ rows, reading: actor.core.reading() });
     if (entry === null || nextAt === null || nextAt > clock.now()) return null;
     const model = await resolve(entry.model);
     if (isFault(model)) return model;

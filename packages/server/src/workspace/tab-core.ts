@@ -32,6 +32,7 @@ import {
   unreachable,
 } from "@varve/protocol";
 import { createFolder, type Folder } from "@varve/wire";
+import { LogReader, type Reading } from "../context/log-reading.ts";
 import { BlockJournal } from "./block-journal.ts";
 import { Mailbox } from "./mailbox.ts";
 import { TabFeed } from "./tab-feed.ts";
@@ -99,6 +100,7 @@ export class TabCore {
   #tab: TabEntry;
   #tail: number;
   #folder: Folder | null = null;
+  #reader: LogReader | null = null;
   /** Set when the right to write is lost for good: every further act answers with it. */
   #gone: Fault | null = null;
   /** The last commit failed, and nobody knows whether it was written. */
@@ -147,10 +149,17 @@ export class TabCore {
     return this.#folder;
   }
 
+  /** What the rows that are held say of the log's requests. */
+  reading(): Reading {
+    this.#reader ??= new LogReader();
+    return this.#reader.read(this.rows.held());
+  }
+
   /** Rows, and what was made of them, are read and made anew by whoever needs them next. */
   free(): void {
     this.rows.free();
     this.#folder = null;
+    this.#reader = null;
   }
 
   /** The tab's own fields changed (title, model, permissions ...). */

@@ -19,10 +19,14 @@ export class TabRows {
     return this.#rows;
   }
 
-  /** Reads what is not held yet, up to `tail`. Runs inside the tab's mailbox, so no row is sealed meanwhile. */
+  /**
+   * Reads what is not held yet, up to `tail`. Runs inside the tab's mailbox, so no row is sealed meanwhile. A store that answers
+   * at once never waits: between two pages whatever else the server has to do is let in.
+   */
   async load(logId: LogId, tail: number): Promise<readonly StoredRow[] | Fault> {
     const rows = this.#rows ?? [];
-    while (rows.length < tail) {
+    for (let pages = 0; rows.length < tail; pages++) {
+      if (pages > 0) await new Promise((resolve) => setImmediate(resolve));
       const page = await this.#log.page({ logId, after: rows.length, limit: limits.pageRowsMax });
       if (isFault(page)) return page;
       assert(page.rows.length > 0, `log ${logId} ends at ${rows.length}, its tail says ${tail}`);
