@@ -15,7 +15,7 @@ export {
   estimateTokens,
 } from "./cache/cache-model.ts";
 export { createCacheModel } from "./cache/marked-cache.ts";
-export { cacheBlocks, cacheScope } from "./cache/request-blocks.ts";
+export { cacheBlocks, cacheScope, renderedAnswer } from "./cache/request-blocks.ts";
 export { type CacheRules, createVendorCache } from "./cache/vendor-cache.ts";
 export { type FailurePlan, failAt, failingPort, failOn, failWhen } from "./fail-on.ts";
 export { createFakeClock, type FakeClock, settle } from "./fake-clock.ts";
@@ -26,7 +26,13 @@ export { makeProject, type Project, type ProjectKind } from "./project.ts";
 
 export { anthropicProblem } from "./provider/anthropic-rules.ts";
 export type { FakeProviderOptions } from "./provider/desk.ts";
-export { deepseekProblem, mistralProblem, openrouterProblem } from "./provider/dialect-rules.ts";
+export {
+  deepseekProblem,
+  gatewayProblem,
+  localProblem,
+  mistralProblem,
+  openrouterProblem,
+} from "./provider/dialect-rules.ts";
 export { createFakeProvider, type FakeProvider } from "./provider/fake-provider.ts";
 export type { EmittedDelta, Gate } from "./provider/gate.ts";
 export { geminiProblem } from "./provider/gemini-rules.ts";

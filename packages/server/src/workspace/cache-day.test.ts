@@ -30,7 +30,7 @@ const profiles: readonly (readonly [string, Profile])[] = [
     },
   ],
   ["mistral", { model: "openai-compatible/mistral-large-latest", lifeMs: Number.POSITIVE_INFINITY, step: 0 }],
-  ["openai-compatible", { model: "openai-compatible/qwen3:32b", lifeMs: Number.POSITIVE_INFINITY, step: 0 }],
+  ["local", { model: "openai-compatible/qwen3.5:35b", lifeMs: Number.POSITIVE_INFINITY, step: 0 }],
 ];
 
 /** What a client whose bytes never move reads at least: the whole request before, while its entry lives. */

@@ -3,6 +3,7 @@ import { createBreakpointCache } from "./breakpoint-cache.ts";
 import type { BlockKind, CacheBlock, CacheModel } from "./cache-model.ts";
 import { createCacheModel } from "./marked-cache.ts";
 import { createPrefixCache, deepseekCache, localSlotCache, olderOpenaiCache } from "./prefix-cache.ts";
+import { cacheBlocks } from "./request-blocks.ts";
 
 const KINDS: Readonly<Record<string, BlockKind>> = {
   S: "system",
@@ -199,5 +200,19 @@ describe("caches that work by themselves", () => {
     expect(other.figures.read).toBe(1_000);
     other.firstEvent();
     expect(ask("S U A V").figures).toMatchObject({ read: 1_000, attainable: 3_000 });
+  });
+
+  test.each([
+    ["qwen3.5:35b", {}, false],
+    ["Qwen/QwQ-32B", {}, false],
+    ["qwen3.5:35b", { chat_template_kwargs: { preserve_thinking: false } }, false],
+    ["qwen3.5:35b", { chat_template_kwargs: { preserve_thinking: true } }, true],
+    ["llama3.3:70b", {}, true],
+  ])("the template of %s with %j keeps thinking in front of the newest message: %s", (model, more, kept) => {
+    const said = (thought: string) => ({ role: "assistant", content: "x", reasoning_content: thought });
+    const messages = [{ role: "user", content: "a" }, said("old"), { role: "user", content: "b" }, said("new")];
+    const [, , before, , newest] = cacheBlocks("openai", { model, messages, ...more }).map(({ text }) => text);
+    expect(before).toBe(kept ? "<assistant><think>old</think>x</assistant>" : "<assistant>x</assistant>");
+    expect(newest).toBe("<assistant><think>new</think>x</assistant>");
   });
 });

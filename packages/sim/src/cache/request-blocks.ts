@@ -115,19 +115,28 @@ function roleKind(role: unknown): BlockKind {
 
 /** The assistant's own words come as they were generated, so that an answer and its replay are the same text. */
 function chatCacheBlocks(body: JsonObject): readonly CacheBlock[] {
-  return objectsIn(body.messages).map((message): CacheBlock => {
+  const messages = objectsIn(body.messages);
+  const dropped = dropsThinking(body) ? messages.findLastIndex(({ role }) => role === "user") : 0;
+  return messages.map((message, index): CacheBlock => {
     const marks = objectsIn(message.content).some((part) => part.prompt_cache_breakpoint !== undefined);
     const kind = roleKind(message.role);
     if (message.role !== "assistant") return { text: JSON.stringify(message), ttl: marks ? "5m" : null, kind };
     const calls = objectsIn(message.tool_calls).map((call) => (isObject(call.function) ? call.function : {}));
     const told = calls.map((call) => ({ name: stringOr(call.name, ""), args: stringOr(call.arguments, "") }));
-    const thought = stringOr(message.reasoning_content, stringOr(message.reasoning, ""));
+    const replayed = stringOr(message.reasoning_content, stringOr(message.reasoning, ""));
+    const thought = index < dropped ? null : replayed;
     return { text: renderedAnswer({ thought, text: stringOr(message.content, ""), calls: told }), ttl: null, kind };
   });
 }
 
+/** Templates of the Qwen family leave thinking out in front of the newest message of a person, unless they are told to keep it. */
+function dropsThinking({ model, chat_template_kwargs: told }: JsonObject): boolean {
+  return /(^|\/)qw(en|q)/i.test(stringOr(model, "")) && !(isObject(told) && told.preserve_thinking === true);
+}
+
 export interface Answer {
-  readonly thought: string;
+  /** Null: the template leaves it out, with what frames it. */
+  readonly thought: string | null;
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly args: string }[];
 }
@@ -135,7 +144,8 @@ export interface Answer {
 /** An answer as a chat template writes it: thinking, text, calls. */
 export function renderedAnswer({ thought, text, calls }: Answer): string {
   const called = calls.map(({ name, args }) => `<call>${name} ${args}</call>`).join("");
-  return `<assistant><think>${thought}</think>${text}${called}</assistant>`;
+  const thinking = thought === null ? "" : `<think>${thought}</think>`;
+  return `<assistant>${thinking}${text}${called}</assistant>`;
 }
 
 function geminiCacheBlocks(body: JsonObject): readonly CacheBlock[] {
