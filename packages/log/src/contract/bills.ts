@@ -180,6 +180,36 @@ export function describeBills(open: OpenLog): void {
       expect(await log.billSums({ tabId: two.tabId, from: startMs + 31 })).toEqual([]);
     });
 
+    test("[LOG-53] what a tab cost in all is what its lines add up to, whatever they say", async () => {
+      const figure = fc.option(fc.integer({ min: 0, max: 900 }));
+      // Eighths add up exactly.
+      const price = fc.option(fc.integer({ min: 0, max: 80 }).map((eighths) => eighths / 8));
+      const bill = fc.record({
+        tab: fc.constantFrom(0, 1),
+        model: fc.constantFrom("a/x", "b/y"),
+        purpose: fc.constantFrom(undefined, "step", "warm", "compaction"),
+        figures: fc.record({ fresh: figure, read: figure, write5m: figure, write1h: figure, output: figure }),
+        rest: fc.record({ reasoning: figure, attainable: figure, price }),
+        startedAt: fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(bill, { maxLength: 12 }), async (bills) => {
+          await using opened = await open();
+          const { log } = opened;
+          const tabs = [await claimed(log), await claimed(log)] as const;
+          for (const { tab, figures, rest, model, purpose, startedAt } of bills) {
+            const optional = { ...(purpose && { purpose }), ...(startedAt !== undefined && { startedAt }) };
+            await sealed(log, tabs[tab], { rows: [usage(["t1", 0], { model, ...figures, ...rest, ...optional })] });
+          }
+          const whole = await log.billSums({});
+          expect(whole).toEqual(await log.billSums({ from: 0 }));
+          for (const { tabId } of tabs)
+            expect(await log.billSums({ tabId })).toEqual(whole.filter((sum) => sum.tabId === tabId));
+        }),
+        { numRuns: 25 },
+      );
+    });
+
     test("[LOG-49] a turn is added up whole, and tells when its first request began", async () => {
       await using opened = await open();
       const { log } = opened;

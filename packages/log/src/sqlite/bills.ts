@@ -1,6 +1,6 @@
 import type { LogId, StoredRow, TabId } from "@varve/protocol";
 import { assert } from "@varve/protocol";
-import { billLimit, otherFields, usageOf } from "../bill-rule.ts";
+import { addedBill, billEntryOf, billLimit, otherFields, purposeOf, usageOf } from "../bill-rule.ts";
 import type { BillEntry, BillQuery, BillSum, BillSumQuery, Fence } from "../log.ts";
 import { jsonText } from "../well-formed.ts";
 import { billIn, billSumIn, number, tabIdIn } from "./decode.ts";
@@ -15,6 +15,19 @@ export function insertBill(store: Store, fence: Fence, row: StoredRow): void {
     ...([fence.tabId, fence.logId, row.seq, row.turnId, row.step, row.createdAt, model, purpose] as const),
     ...([fresh, read, write5m, write1h, output, reasoning, price, attainable, startedAt] as const),
     jsonText(otherFields(usage)),
+  );
+  const entry = billEntryOf(fence, row);
+  if (entry !== null) addToTotal(store, entry);
+}
+
+/** In the same transaction: totals and bill are never apart. */
+function addToTotal({ sql }: Store, entry: BillEntry): void {
+  const before = sql.billTotal.get(entry.tabId, entry.usage.model, purposeOf(entry.usage));
+  const total = addedBill(before === undefined ? undefined : billSumIn(before), entry);
+  const { fresh, read, write5m, write1h, output, reasoning, attainable, attained, price } = total;
+  sql.putBillTotal.run(
+    ...([total.tabId, total.model, total.purpose, total.requests, total.untold, fresh, read] as const),
+    ...([write5m, write1h, output, reasoning, attainable, attained, price, total.unpriced, total.startedAt] as const),
   );
 }
 
@@ -32,8 +45,11 @@ export function readBills(store: Store, query: BillQuery): readonly BillEntry[] 
 
 export function readBillSums(store: Store, { tabId, turnId, from, to }: BillSumQuery): readonly BillSum[] {
   assert(turnId === undefined || tabId !== undefined, "a turn's bill is asked for without its tab");
+  const { sql } = store;
+  if (turnId === undefined && from === undefined && to === undefined)
+    return (tabId === undefined ? sql.billTotals.all() : sql.billTotalsOfTab.all(tabId)).map(billSumIn);
   const range = [from ?? -Infinity, to ?? Infinity] as const;
-  const { billSums, billSumsOfTab, billSumsOfTurn } = store.sql;
+  const { billSums, billSumsOfTab, billSumsOfTurn } = sql;
   if (turnId !== undefined) return billSumsOfTurn.all(tabId, turnId, ...range).map(billSumIn);
   return (tabId === undefined ? billSums.all(...range) : billSumsOfTab.all(tabId, ...range)).map(billSumIn);
 }

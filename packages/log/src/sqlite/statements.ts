@@ -18,6 +18,8 @@ const billSumColumns = `tab_id, model, coalesce(purpose, 'step') AS purpose, cou
   total(iif(read IS NULL, NULL, attainable)) AS attainable, total(min(read, attainable)) AS attained,
   total(price) AS price, sum(price IS NULL) AS unpriced, min(coalesce(started_at, at)) AS started_at`;
 const billGroups = "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
+const billTotalColumns = `tab_id, model, purpose, requests, untold, fresh, read, write_5m, write_1h, output, reasoning,
+  attainable, attained, price, unpriced, started_at`;
 
 const texts = {
   // Tabs and their logs.
@@ -70,6 +72,12 @@ const texts = {
   billsOfTurn: `SELECT ${billColumns} FROM bills WHERE tab_id = ? AND turn_id = ? AND ${billRange} ORDER BY n DESC LIMIT ?`,
   billsOfLog: `SELECT ${billColumns} FROM bills WHERE log_id = ? AND ${billRange} ORDER BY seq DESC LIMIT ?`,
   billSums: `SELECT ${billSumColumns} FROM bills WHERE at >= ? AND at < ? ${billGroups}`,
+  /** What all of a tab's bill adds up to, without reading the bill. */
+  billTotals: `SELECT ${billTotalColumns} FROM bill_totals ORDER BY tab_id, model, purpose`,
+  billTotalsOfTab: `SELECT ${billTotalColumns} FROM bill_totals WHERE tab_id = ? ORDER BY model, purpose`,
+  billTotal: `SELECT ${billTotalColumns} FROM bill_totals WHERE tab_id = ? AND model = ? AND purpose = ?`,
+  putBillTotal: `INSERT OR REPLACE INTO bill_totals (${billTotalColumns})
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   billSumsOfTab: `SELECT ${billSumColumns} FROM bills WHERE tab_id = ? AND at >= ? AND at < ? ${billGroups}`,
 
   billSumsOfTurn: `SELECT ${billSumColumns} FROM bills WHERE tab_id = ? AND turn_id = ? AND at >= ? AND at < ?

@@ -221,7 +221,9 @@ describe("migration", () => {
     const before = `${database(home)}.before-migration-${newestSchema}`;
     expect(await contents(before, ["tabs"])).toMatchObject({ found: [["tabs", [{ id: "tab" }, { id: "fork" }]]] });
     const claim = sound(await log.claim(sound(await log.tab(sound(parseTabId("tab")))).id, 99));
+    expect(await log.billSums({})).toEqual(await log.billSums({ from: 0 }));
     const { rows } = await sealed(log, claim, { rows: [usage(["t2", 0])] });
+    expect(await log.billSums({})).toEqual(await log.billSums({ from: 0 }));
     expect([rows[0]?.seq, (await log.billEntries({})).length]).toEqual([3, 4]);
   });
 
