@@ -6,7 +6,7 @@ import { createModelRegistry } from "./model/registry.ts";
 import type { TurnPorts } from "./ports.ts";
 import { fakeToolBox, ok } from "./testing/fake-tools.ts";
 import { providerTab } from "./testing/provider-tab.ts";
-import { call, say } from "./testing/script-model.ts";
+import { call, finish, say } from "./testing/script-model.ts";
 import type { Parts, Seen, WindowModelOptions } from "./testing/window-model.ts";
 import { messagesOf, windowModel } from "./testing/window-model.ts";
 import { startTab, unlimited, wordsOf } from "./testing/world.ts";
@@ -154,6 +154,48 @@ describe("the request for the summary", () => {
     await tab.send("and now");
     await tab.idle();
     expect(messagesOf(model.requests.at(-1) ?? expect.fail("a request")).slice(0, before.length)).toEqual(before);
+  });
+
+  test("[AGENT-128] an answer that the length limit cut is taken, and says so", async () => {
+    const cut = [...say("HALF OF"), finish("length", { input: 900, output: 10 })];
+    const { tab } = await world({ answer: worker(5, () => cut) });
+    await tab.send("please work");
+    await tab.idle();
+    expect(await tab.compact()).toMatchObject({ kind: "compacted" });
+    expect(compactions(tab.rows)[0]?.summary).toMatch(/HALF OF\n\n\[The summary was cut here/);
+  });
+
+  const broken: Parts = [...say("HALF").slice(0, 2), { type: "throw", error: new Error("reset") }];
+  test.each<[string, Parts, number]>([
+    ["refused", [...say("no"), finish("content-filter")], 1],
+    [
+      "of thinking alone",
+      [
+        { type: "reasoning-start", id: "r" },
+        { type: "reasoning-end", id: "r" },
+      ],
+      2,
+    ],
+    ["of blanks", say(" \n "), 2],
+    ["cut each time", broken, 4],
+  ])("[AGENT-128] an answer %s changes nothing, and is asked for so many times", async (_name, parts, times) => {
+    const { tab, model, clock } = await world({ answer: worker(5, () => parts) });
+    await tab.send("please work");
+    await tab.idle();
+    const from = model.requests.length;
+    const compacted = tab.compact();
+    const settled = { done: false };
+    void compacted.then(() => {
+      settled.done = true;
+    });
+    while (!settled.done) await clock.advance(1_000);
+    expect(await compacted).toMatchObject({ kind: "failed", fault: { code: "compaction-failed" } });
+    expect([compactions(tab.rows), model.requests.length - from]).toEqual([[], times]);
+    expect(ofPurpose(tab.rows, "request", "compaction")).toHaveLength(times);
+    await tab.send("and now");
+    await tab.idle();
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
+    expect(model.seen.at(-1)?.messages.join("")).not.toContain("HALF");
   });
 
   test("[AGENT-122] with too little to sum up nothing is sent", async () => {

@@ -47,7 +47,7 @@ export async function compactTab(ports: CompactPorts, owner: CompactOwner, wish:
       rows: plan.summed,
     });
     if (summary.kind === "stopped") return summary;
-    if (summary.kind === "summary") return sealCompaction(ports, owner, { plan, wish, words: summary.words });
+    if (summary.kind === "summary") return sealCompaction(ports, owner, { ...summary, plan, wish });
     last = summary.fault;
     if (!summary.tooLarge) break;
   }
@@ -57,14 +57,14 @@ export async function compactTab(ports: CompactPorts, owner: CompactOwner, wish:
 async function sealCompaction(
   ports: CompactPorts,
   owner: CompactOwner,
-  made: { readonly plan: Plan; readonly wish: CompactWish; readonly words: string },
+  made: { readonly plan: Plan; readonly wish: CompactWish; readonly words: string; readonly cut: boolean },
 ): Promise<Compacted> {
   const { plan, wish } = made;
   const { keepFrom, leftOutSeqs } = plan;
   const prefix = owner.rows().findLast((row) => isKind(row, "prefix"));
   const hasRecall =
     prefix !== undefined && isKind(prefix, "prefix") && prefix.data.tools.some(({ name }) => name === "recall");
-  const summary = summaryText({ words: made.words, keepFrom, leftOutSeqs, hasRecall });
+  const summary = summaryText({ words: made.words, cut: made.cut, keepFrom, leftOutSeqs, hasRecall });
   const row = rowMaker(ports).system(wish.place, {
     kind: "compaction",
     summary,

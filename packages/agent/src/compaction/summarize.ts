@@ -39,13 +39,13 @@ export interface SummarySource {
 }
 
 export type Summary =
-  | { readonly kind: "summary"; readonly words: string }
+  | { readonly kind: "summary"; readonly words: string; readonly cut: boolean }
   /** `tooLarge`: the request itself did not fit. */
   | { readonly kind: "failed"; readonly fault: Fault; readonly tooLarge: boolean }
   | { readonly kind: "stopped" };
 
 type Answer =
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string; readonly cut: boolean }
   | { readonly kind: "stopped" }
   | { readonly kind: "failed"; readonly summary: Summary };
 
@@ -56,8 +56,10 @@ export async function summarize(source: SummarySource): Promise<Summary> {
     const answer = await answerTo(source, built);
     if (answer.kind === "failed") return answer.summary;
     if (answer.kind === "stopped") return answer;
-    const words = wellFormedText(clipText(answer.text.trim(), limits.summaryCharsMax));
-    if (hasInk(words)) return { kind: "summary", words };
+    const text = answer.text.trim();
+    const words = wellFormedText(clipText(text, limits.summaryCharsMax));
+    const cut = answer.cut || text.length > limits.summaryCharsMax;
+    if (hasInk(words)) return { kind: "summary", words, cut };
   }
   return failed("The model answered without any text.");
 }
@@ -139,7 +141,7 @@ async function listen(source: SummarySource, built: WireRequest): Promise<Listen
       const refused = part.finishReason.unified === "content-filter";
       return refused
         ? { kind: "failed", summary: failed("The model's provider refused to answer.") }
-        : { kind: "text", text };
+        : { kind: "text", text, cut: part.finishReason.unified === "length" };
     }
     if (part.type !== "failure" && part.type !== "cancelled") continue;
     if (begun !== null) await bill(cutUsageData(begun, chars, model.info.id));

@@ -21,6 +21,8 @@ export const summaryAsks: readonly string[] = [askForSummary, askAgain];
 
 export interface SummaryFrame {
   readonly words: string;
+  /** The model came to its length limit, or the words to ours. */
+  readonly cut: boolean;
   readonly keepFrom: number;
   readonly leftOutSeqs: readonly number[];
   /** Whether the tab's frozen tools have `recall`: a log of an older release has not. */
@@ -28,13 +30,16 @@ export interface SummaryFrame {
 }
 
 /** The text of the `compaction` row: what it is, the model's words, what is not there and how to find it. */
-export function summaryText({ words, keepFrom, leftOutSeqs, hasRecall }: SummaryFrame): string {
+export function summaryText({ words, cut, keepFrom, leftOutSeqs, hasRecall }: SummaryFrame): string {
   const where = hasRecall
     ? ` All of them are kept: the tool recall shows a row by its number, {"seq": 12}, or finds rows by a word, {"query": "..."}.`
     : "";
   const head = `[Rows 1 to ${keepFrom - 1} are replaced by this summary to save room.${where} The user's own messages follow word for word.]`;
-  return [head, words, leftOutText(leftOutSeqs)].filter((part) => part !== "").join("\n\n");
+  return [head, words, cut ? cutText : "", leftOutText(leftOutSeqs)].filter((part) => part !== "").join("\n\n");
 }
+
+/** What is open and comes next stands last in a summary: the model must know that it may be missing. */
+const cutText = "[The summary was cut here: what it would have said further is in the rows that it replaces.]";
 
 function leftOutText(seqs: readonly number[]): string {
   if (seqs.length === 0) return "";

@@ -18,6 +18,7 @@ export type Parts = readonly ScriptedPart[];
 
 export interface WindowModelOptions {
   readonly windowTokens: number;
+  /** An answer that says itself how it ends is played as it is. */
   readonly answer: (seen: Seen) => Parts;
   /** What the product believes of the window; the true one unless said. */
   readonly told?: number | null;
@@ -40,6 +41,7 @@ export function windowModel(
       }
       seen.push(now);
       const parts = options.answer(now);
+      if (parts.some(({ type }) => type === "finish" || type === "throw")) return parts;
       const calls = parts.some((part) => part.type === "tool-call");
       const output = Math.ceil(JSON.stringify(parts).length / 4);
       return [...parts, finish(calls ? "tool-calls" : "stop", { input: now.tokens, output })];

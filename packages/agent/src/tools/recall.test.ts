@@ -78,7 +78,9 @@ describe("recall", () => {
     const among = await recall(rows, { from: 1, to: 2 });
     expect(among.text).toContain("⟨cut: 30006 characters; ask for this row alone⟩");
     expect(among.text.length).toBeLessThan(3_000);
-    expect((await recall(rows, { seq: 1 })).text.length).toBeGreaterThan(20_000);
+    const alone = await recall(rows, { seq: 1 });
+    expect(alone.text.length).toBeGreaterThan(20_000);
+    expect(alone.text.slice(-100)).toContain('⟨cut: 30006 characters; look further on with {"query": "a word of it"}⟩');
   });
 
   test("[TOOL-98] it reads and needs no permission", async () => {

@@ -60,8 +60,7 @@ function show(rows: readonly StoredRow[], how: { readonly one: boolean; readonly
   for (const row of rows) {
     const text = told(row);
     if (text === null && !how.one) continue;
-    const max = how.one ? toolLimits.recallOneCharsMax : toolLimits.recallRowCharsMax;
-    const line = `[${row.seq}] ${clip(text ?? "nothing that you wrote or read", max)}`;
+    const line = `[${row.seq}] ${clip(text ?? "nothing that you wrote or read", how.one)}`;
     if (shown === toolLimits.recallRowsMax || chars + line.length > toolLimits.recallCharsMax) {
       lines.push(`⟨more follows: go on with {"from": ${row.seq}, "to": ${rows.at(-1)?.seq ?? row.seq}}⟩`);
       break;
@@ -122,8 +121,12 @@ function told(row: StoredRow): string | null {
 const names = (attachments: readonly { readonly name: string }[] | undefined): string =>
   (attachments ?? []).map(({ name }) => ` ⟨attached: ${name}⟩`).join("");
 
-const clip = (text: string, max: number): string =>
-  text.length <= max ? text : `${cutEnd(text, max)} ⟨cut: ${text.length} characters; ask for this row alone⟩`;
+function clip(text: string, alone: boolean): string {
+  const max = alone ? toolLimits.recallOneCharsMax : toolLimits.recallRowCharsMax;
+  if (text.length <= max) return text;
+  const more = alone ? `look further on with {"query": "a word of it"}` : "ask for this row alone";
+  return `${cutEnd(text, max)} ⟨cut: ${text.length} characters; ${more}⟩`;
+}
 
 function around(text: string, at: number): string {
   const from = Math.max(0, at - toolLimits.recallAroundChars);

@@ -151,6 +151,17 @@ describe("what a turn took", () => {
     expect(usage && usageText(usage)).toBe("2 steps · 2.4k in · 41 % from cache · 760 out · $0.0082");
   });
 
+  test("a try that broke off is paid for and is no step", () => {
+    const w = writer();
+    const place = { turn: "turn", at: 1000 };
+    w.user("go", place);
+    const bill = { kind: "usage", model: "m", fresh: 100, read: 0, write5m: 0, write1h: null, output: 5 } as const;
+    w.system({ ...bill, price: 0.5, cut: true }, place);
+    w.system({ ...bill, price: 0.5 }, { ...place, step: 1 });
+    w.system({ kind: "turn-end", reason: "done" }, place);
+    expect(usageByTurn(w.rows).get(turn)).toMatchObject({ steps: 1, input: 200, output: 10, price: 1 });
+  });
+
   test("what was not told is not shown as zero", () => {
     const unknown = { steps: 1, input: null, cached: null, output: null, price: null, tookMs: 0, endSeq: 1 };
     expect(usageText(unknown)).toBe("1 step");

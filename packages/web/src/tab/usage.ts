@@ -45,7 +45,8 @@ const nothing = (): Numbers => ({
 
 function add(sums: Numbers, usage: UsageData): void {
   const input = plus(plus(plus(usage.fresh, usage.read), usage.write5m), usage.write1h);
-  if (usage.purpose === undefined || usage.purpose === "step") sums.steps += 1;
+  // A try that broke off is paid for, and is no step: the one after it is.
+  if ((usage.purpose === undefined || usage.purpose === "step") && usage.cut !== true) sums.steps += 1;
   sums.input = plus(sums.input, input);
   sums.cached = plus(sums.cached, usage.read);
   sums.output = plus(sums.output, usage.output);
