@@ -27,6 +27,7 @@ export { addSums, addUsage, emptySum, sumOfBill } from "./ledger/sums.ts";
 export type { TurnLimits } from "./limits.ts";
 export { turnLimits } from "./limits.ts";
 export { runTurn } from "./loop.ts";
+export { demoFacts, demoInfo } from "./model/demo-model.ts";
 export type { CacheFacts, ModelFacts, ModelPrices, PriceOverrides, Rates } from "./model/facts.ts";
 export { unknownFacts } from "./model/facts.ts";
 export { type FactsOptions, factsOf } from "./model/facts-of.ts";

@@ -1,5 +1,13 @@
 /** What is known of a model by its name `<credential>/<model>`, without asking anybody. */
-import { factsOf, type ModelFacts, type ModelRegistry, type PriceOverrides, unknownFacts } from "@varve/agent";
+import {
+  demoFacts,
+  demoInfo,
+  factsOf,
+  type ModelFacts,
+  type ModelRegistry,
+  type PriceOverrides,
+  unknownFacts,
+} from "@varve/agent";
 import type { ProviderName } from "@varve/protocol";
 import { providerNameSchema } from "@varve/protocol/schema";
 
@@ -9,6 +17,7 @@ export function factsByName(
   overrides: () => PriceOverrides,
 ): (model: string) => ModelFacts {
   return (name) => {
+    if (name === demoInfo.id) return demoFacts;
     const cut = name.indexOf("/");
     const [id, model] = [name.slice(0, Math.max(0, cut)), name.slice(cut + 1)];
     const credential = models.credentials().find((one) => one.id === id);

@@ -48,6 +48,14 @@ describe("price of a request", () => {
     expect(priceOf(tokens, prices)).toBeNull();
   });
 
+  test("[AGENT-146] where every rate is known to be 0 the price is 0, whatever was not told; where one is unknown it is not", () => {
+    const free = { input: 0, output: 0, read: 0, write5m: 0, write1h: 0, tiers: [] };
+    const untold = usage({ fresh: null, read: null, output: null });
+    expect(priceOf(untold, free)).toBe(0);
+    expect(priceOf(untold, { ...free, write1h: null })).toBeNull();
+    expect(priceOf(untold, { ...free, tiers: [{ ...free, above: 9, output: 1 }] })).toBeNull();
+  });
+
   test("[AGENT-146] an unknown rate does not matter where nothing is billed at it", () => {
     expect(priceOf(usage({ fresh: M }), { ...opus, read: null, write5m: null, write1h: null })).toBe(4);
   });

@@ -18,9 +18,16 @@ export function ratesFor(prices: ModelPrices, total: number): Rates {
   return prices.tiers.findLast(({ above }) => total > above) ?? prices;
 }
 
+/** Whatever it takes costs nothing, and that is known. */
+const isFree = ({ tiers, ...rates }: ModelPrices): boolean =>
+  [rates, ...tiers].every(({ input, output, read, write5m, write1h }) =>
+    [input, output, read, write5m, write1h].every((rate) => rate === 0),
+  );
+
 /** Null when the provider told too little, or when the rate of any tokens that there are is unknown. */
 export function priceOf(usage: TokenFigures, prices: ModelPrices | null): number | null {
   const total = totalInput(usage);
+  if (prices !== null && isFree(prices)) return 0;
   if (prices === null || total === null || usage.output === null) return null;
   const rates = ratesFor(prices, total);
   return sumOf([inputPriceOf(usage, rates), amount(usage.output, rates.output)]);

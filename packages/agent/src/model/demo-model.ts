@@ -13,6 +13,11 @@ import type { Clock, ModelInfo } from "@varve/protocol";
 import { nextMove } from "./demo-plan/choose.ts";
 import type { Move } from "./demo-plan/move.ts";
 import { viewOf } from "./demo-plan/view.ts";
+import { type ModelFacts, unknownFacts } from "./facts.ts";
+
+const nothing = { input: 0, output: 0, read: 0, write5m: 0, write1h: 0 } as const;
+/** It runs here, so that what it costs is known: nothing. */
+export const demoFacts: ModelFacts = { ...unknownFacts, prices: { ...nothing, tiers: [] } };
 
 export const demoInfo: ModelInfo = {
   id: "demo/demo",
@@ -21,7 +26,7 @@ export const demoInfo: ModelInfo = {
   available: true,
   note: "Plain rules, no AI: it shows how Varve works, with the real tools.",
   contextTokens: null,
-  prices: null,
+  prices: nothing,
 };
 
 export interface DemoOptions {

@@ -4,12 +4,11 @@ import type { Clock, Credential, Fault, ModelInfo, ModelsBody, NewCredential, Pr
 import { fault, isFault } from "@varve/protocol";
 import { chooseProfile, wireTarget } from "@varve/wire";
 import { isLoopback } from "./base-url.ts";
-import { createDemoModel, demoInfo } from "./demo-model.ts";
+import { createDemoModel, demoFacts, demoInfo } from "./demo-model.ts";
 import { baseUrlOf, dialectOf, sellerOf } from "./dialect.ts";
 import { credentialsOf } from "./environment.ts";
 import { providerFactories } from "./factories.ts";
 import type { ModelFacts, PriceOverrides } from "./facts.ts";
-import { unknownFacts } from "./facts.ts";
 import { factsOf } from "./facts-of.ts";
 import { generateModel } from "./generate-model.ts";
 import type { JsonPorts } from "./http-json.ts";
@@ -163,7 +162,7 @@ class Registry implements ModelRegistry {
     const model = createDemoModel({ clock: this.#options.clock, delayMs });
     return {
       info: demoInfo,
-      facts: unknownFacts,
+      facts: demoFacts,
       target: wireTarget(chooseProfile("openai-compatible", "demo"), "demo"),
       stream: (options) => streamModel(async () => model, options, this.#rules(false)),
       generate: (options) => generateModel(async () => model, options, this.#rules(false)),

@@ -107,6 +107,17 @@ describe("what a tab cost", () => {
 });
 
 describe("a turn that comes to a limit", () => {
+  test("[TAB-102] the demo costs nothing, and that is known: no limit in money asks about it", async () => {
+    await using rig = await makeRig({ model: "demo/demo" });
+    await options(rig, { moneyMax: 1 });
+    rig.limits.dayMoneyMax = 1;
+    await answered(rig, "m1", "hi");
+    expect(await limitRows(rig)).toEqual([]);
+    expect(costOf(rig)).toEqual({ price: 0, unpriced: 0 });
+    const looked = await rig.workspace.contexts.look(rig.tab);
+    expect(isFault(looked) ? looked.message : looked.warm.state).toBe("off");
+  });
+
   test("[TAB-102] of its tab's money asks, and goes on once it is raised; the limit is the tab's from then on", async () => {
     await using rig = await priced({ script: threeSteps });
     await options(rig, { moneyMax: 1.5 });
