@@ -13,6 +13,15 @@ const http = (statusCode: number, body: unknown = {}, headers: Record<string, st
     responseBody: typeof body === "string" ? body : JSON.stringify(body),
   });
 const said = (message: string) => ({ error: { message } });
+/** A limit by the minute, in the very words in which others say that an account is empty. */
+const googleLimit = {
+  error: {
+    code: 429,
+    message: "You exceeded your current quota, please check your plan and billing details. Please retry in 34.5s.",
+    status: "RESOURCE_EXHAUSTED",
+    details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.5s" }],
+  },
+};
 
 describe("answers with a status", () => {
   test.each<[number, unknown, string, boolean]>([
@@ -43,6 +52,10 @@ describe("answers with a status", () => {
     [422, {}, "provider-refused", false],
     [429, said("rate limited"), "provider-overloaded", true],
     [429, { error: { code: "insufficient_quota", message: "quota" } }, "credential-refused", false],
+    [429, googleLimit, "provider-overloaded", true],
+    [402, said("Insufficient Balance"), "credential-refused", false],
+    [402, said("Insufficient credits. Add more in the settings."), "credential-refused", false],
+    [400, said("API key not valid. Please pass a valid API key."), "credential-refused", false],
     [500, {}, "provider-unreachable", true],
     [503, "<html>busy</html>", "provider-overloaded", true],
     [529, said("Overloaded"), "provider-overloaded", true],
@@ -59,6 +72,12 @@ describe("answers with a status", () => {
       "The provider answered HTTP 400: messages.0: bad",
     );
     expect(failureOf(http(400, said("x".repeat(5000))), plain).message.length).toBeLessThan(700);
+  });
+
+  test("[MODEL-5] Google says in the body how long to wait", () => {
+    expect(failureOf(http(429, googleLimit), plain).retry).toEqual({ afterMs: 34_500 });
+    expect(failureOf(http(429, googleLimit, { "retry-after": "2" }), plain).retry).toEqual({ afterMs: 2_000 });
+    expect(failureOf(http(429, said("quota; billing")), plain).retry).toBeNull();
   });
 
   test("[MODEL-4] a key that the provider repeats is taken out", () => {

@@ -23,7 +23,10 @@ const overflow = new RegExp(
   ].join("|"),
   "i",
 );
-const exhausted = /insufficient_quota|credit balance|billing|payment required/i;
+const exhausted = /insufficient_quota|insufficient (balance|credits)|credit balance|billing|payment required/i;
+/** Google speaks of billing at every limit; where it says when to come again, the account is not empty. */
+const comesBack = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/;
+const wrongKey = /api[ _]key[ _](not valid|invalid)/i;
 const busy =
   /overloaded|rate.?limit|too many requests|capacity|temporarily|unavailable|try again|timeout|timed out|internal|server_error|api_error/i;
 
@@ -55,7 +58,12 @@ function ofCall(error: APICallError, redact: Redact): ModelFailure {
   if (status < 400) return { ...cutFailure, statusCode: status };
   const base = { statusCode: status, message: `The provider answered HTTP ${status}: ${told}` };
   const whole = `${error.message} ${error.responseBody ?? ""}`;
-  if (exhausted.test(whole) && (status === 429 || status === 402 || status === 400 || status === 403)) {
+  const delay = comesBack.exec(error.responseBody ?? "")?.[1];
+  if (
+    exhausted.test(whole) &&
+    delay === undefined &&
+    (status === 429 || status === 402 || status === 400 || status === 403)
+  ) {
     return {
       ...base,
       code: "credential-refused",
@@ -66,9 +74,10 @@ function ofCall(error: APICallError, redact: Redact): ModelFailure {
   // Gateways hand the refusal of the house behind them on as trouble of their own; the same request would fail again.
   if (isRetried(status) && !(status === 500 && overflow.test(whole))) {
     const code = status === 429 || status === 503 || status === 529 ? "provider-overloaded" : "provider-unreachable";
-    return { ...base, code, retry: { afterMs: retryAfterMs(error.responseHeaders) } };
+    const bodyMs = delay === undefined ? null : Math.ceil(Number.parseFloat(delay) * 1000);
+    return { ...base, code, retry: { afterMs: retryAfterMs(error.responseHeaders) ?? bodyMs } };
   }
-  if (status === 401 || status === 403) {
+  if (status === 401 || status === 403 || (status === 400 && wrongKey.test(whole))) {
     return { ...base, code: "credential-refused", retry: null, hint: "Check the key in the settings." };
   }
   if (status === 413 || overflow.test(whole)) {
