@@ -72,6 +72,21 @@ function noteOf(name: string, { at, text, change }: TextChange): string {
   return says(change, `${words}\n${diff}`);
 }
 
+/**
+ * The note that tells all of these changes that can be told; null: there is none. With several, all their first lines come
+ * before everything that the texts say: no text can pass for one of them.
+ */
+export function tellText(changes: readonly ContextChange[]): string | null {
+  const notes = changes.flatMap(({ name, note }) => (note === null ? [] : [{ name, note }]));
+  const [only] = notes;
+  if (only === undefined || notes.length === 1) return only?.note ?? null;
+  const parts = notes.map(({ name, note }) => {
+    const end = note.indexOf("\n");
+    return { header: note.slice(0, end), words: `About ${name}: ${note.slice(end + 1)}` };
+  });
+  return [parts.map(({ header }) => header).join("\n"), ...parts.map(({ words }) => words)].join("\n\n");
+}
+
 function linesChanged(name: string, before: string, after: string): string | undefined {
   const { added, removed } = diffOf(name, before, after);
   return added === 0 && removed === 0 ? undefined : `+${added} -${removed} lines`;

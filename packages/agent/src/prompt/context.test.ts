@@ -31,6 +31,7 @@ function operationsOf(place: FakePlace): ContextOperations {
       return text === undefined ? null : { text: text.slice(0, max), bytes: text.length, clipped: text.length > max };
     },
     list: async (_path, max) => ({ names: place.names.slice(0, max), more: Math.max(0, place.names.length - max) }),
+    place: async () => place.repository,
     repository: async () => place.repository,
   };
 }

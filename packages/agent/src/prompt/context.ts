@@ -7,11 +7,11 @@ import { rowMaker } from "../new-rows.ts";
 import type { ToolBox } from "../tools/tool.ts";
 import { isKind } from "../turn-rows.ts";
 import type { ContextChange } from "./changes.ts";
-import { contextChanges } from "./changes.ts";
+import { contextChanges, tellText } from "./changes.ts";
 import type { EnvironmentFacts } from "./environment-note.ts";
 import { environmentKey, environmentText, environmentTopic, lastEnvironment, listedMax } from "./environment-note.ts";
 import { readInstructions } from "./instructions.ts";
-import type { ContextOperations, RepositoryFacts } from "./operations.ts";
+import type { ContextOperations, RepositoryPlace } from "./operations.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import { instructionsTopic, toldTexts } from "./told.ts";
 
@@ -59,10 +59,10 @@ export async function openingRows(context: TabContext): Promise<readonly NewRow[
 
 /** What a log that began now would freeze. Reads the instruction files anew. */
 export async function freshPrefix(context: TabContext): Promise<PrefixData> {
-  return prefixNow(context, await context.operations.repository(context.cwd));
+  return prefixNow(context, await context.operations.place(context.cwd));
 }
 
-async function prefixNow(context: TabContext, repository: RepositoryFacts | null): Promise<PrefixData> {
+async function prefixNow(context: TabContext, repository: RepositoryPlace | null): Promise<PrefixData> {
   const { home, cwd } = context;
   const instructions = await readInstructions(context.operations, { home, cwd, repository });
   return makePrefixData({
@@ -74,15 +74,13 @@ async function prefixNow(context: TabContext, repository: RepositoryFacts | null
   });
 }
 
-/** The rows that tell the model every changed text: one note each. Empty when there is none that can be told. */
+/** The row that tells the model every changed text: one note. Empty when there is none that can be told. */
 export function tellRows(
   context: Parameters<typeof rowMaker>[0],
   changes: readonly ContextChange[],
 ): readonly NewRow[] {
-  const make = rowMaker(context);
-  return changes.flatMap(({ note }) =>
-    note === null ? [] : [make.system(outside, { kind: "note", topic: instructionsTopic, text: note })],
-  );
+  const text = tellText(changes);
+  return text === null ? [] : [rowMaker(context).system(outside, { kind: "note", topic: instructionsTopic, text })];
 }
 
 /** Notes of earlier changes stay in the log for ever, so the model is told that they are over. */

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { InstructionFile } from "@varve/protocol";
 import { wellFormedText } from "../text.ts";
-import type { ContextOperations, ReadFence, RepositoryFacts } from "./operations.ts";
+import type { ContextOperations, ReadFence, RepositoryPlace } from "./operations.ts";
 
 /** Characters of one file, and of all together. What is cut is said in the text and on the page. */
 export const fileCharsMax = 32_000;
@@ -20,7 +20,7 @@ export interface Instructions {
  */
 export async function readInstructions(
   operations: Pick<ContextOperations, "readText">,
-  place: { readonly home: string; readonly cwd: string; readonly repository: RepositoryFacts | null },
+  place: { readonly home: string; readonly cwd: string; readonly repository: RepositoryPlace | null },
 ): Promise<Instructions> {
   const candidates: readonly Candidate[] = [
     { paths: [join(place.home, "AGENTS.md")] },
@@ -59,7 +59,7 @@ async function firstOf(operations: Pick<ContextOperations, "readText">, { paths,
 }
 
 /** The root first, `cwd` last. Outside a repository: `cwd` alone. */
-function foldersDown(cwd: string, repository: RepositoryFacts | null): readonly string[] {
+function foldersDown(cwd: string, repository: RepositoryPlace | null): readonly string[] {
   if (repository === null) return [cwd];
   const steps = repository.prefix.split("/").filter((step) => step !== "");
   return [repository.root, ...steps.map((_, depth) => join(repository.root, ...steps.slice(0, depth + 1)))];

@@ -30,6 +30,7 @@ test("[CTX-7] what is not there or is no file is null", async () => {
   expect(await operations.readText(dir.path, { charsMax: 10 })).toBeNull();
   expect(await operations.list(join(dir.path, "none"), 10)).toBeNull();
   expect(await operations.repository(dir.path)).toBeNull();
+  expect(await operations.place(dir.path)).toBeNull();
 });
 
 test("[CTX-7] a directory is listed in order, folders marked, the rest counted", async () => {
@@ -46,6 +47,7 @@ test("[CTX-7] a repository tells root, place, branch and changes, also before it
   await writeFile(join(dir.path, "pkg", "new"), "");
   const at = join(dir.path, "pkg");
   expect(await operations.repository(at)).toEqual({ root: dir.path, prefix: "pkg/", branch: "trunk", changed: 1 });
+  expect(await operations.place(at)).toEqual({ root: dir.path, prefix: "pkg/" });
   git(dir.path, "add", ".");
   git(dir.path, "commit", "-m", "x");
   expect(await operations.repository(dir.path)).toEqual({ root: dir.path, prefix: "", branch: "trunk", changed: 0 });

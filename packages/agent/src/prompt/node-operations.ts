@@ -6,7 +6,7 @@ import { arch, platform, release } from "node:os";
 import type { Clock } from "@varve/protocol";
 import { clipText } from "../text.ts";
 import { within } from "../tools/boundary.ts";
-import type { ContextOperations, ReadFence, ReadTextOptions, RepositoryFacts } from "./operations.ts";
+import type { ContextOperations, ReadFence, ReadTextOptions, RepositoryFacts, RepositoryPlace } from "./operations.ts";
 
 /** Longer than this, and the answer is null: a dead network folder must not hold up a message. */
 const fileMs = 2_000;
@@ -23,6 +23,7 @@ export function nodeContextOperations(options: {
     shell: options.shell ?? "/bin/sh",
     readText: (path, options) => inTime(clock, fileMs, readText(path, options)),
     list: (path, max) => inTime(clock, fileMs, list(path, max)),
+    place: (cwd) => inTime(clock, gitMs, repositoryPlace(cwd)),
     repository: (cwd) => inTime(clock, gitMs * 2, repository(cwd)),
   };
 }
@@ -60,18 +61,22 @@ async function list(path: string, max: number) {
   return { names: names.slice(0, max), more: Math.max(0, names.length - max) };
 }
 
+async function repositoryPlace(cwd: string): Promise<RepositoryPlace> {
+  const [root = "", prefix = ""] = (await git(cwd, ["rev-parse", "--show-toplevel", "--show-prefix"])).split("\n");
+  return { root, prefix };
+}
+
 async function repository(cwd: string): Promise<RepositoryFacts | null> {
-  const [places, filters] = await Promise.all([
-    git(cwd, ["rev-parse", "--show-toplevel", "--show-prefix"]),
+  const [place, filters] = await Promise.all([
+    repositoryPlace(cwd),
     git(cwd, ["config", "-z", "--name-only", "--get-regexp", "^filter\\."], { mayFindNothing: true }),
   ]);
   const settings = filters.split("\0").flatMap(harmless);
   // Modules have settings of their own, so they are not looked into.
   const status = await git(cwd, ["status", "--porcelain=v2", "--branch", "--ignore-submodules=all"], { settings });
-  const [root = "", prefix = ""] = places.split("\n");
   const head = /^# branch\.head (.+)$/m.exec(status)?.[1];
   const changed = status.split("\n").filter((line) => line !== "" && !line.startsWith("#")).length;
-  return { root, prefix, branch: head === undefined || head === "(detached)" ? null : head, changed };
+  return { ...place, branch: head === undefined || head === "(detached)" ? null : head, changed };
 }
 
 type Setting = readonly [string, string];

@@ -34,11 +34,11 @@ const nameOfPath = (path: string): string => path.replace(/[\u0000-\u001f\u007f\
 
 export type ToldChange = "added" | "edited" | "removed" | "restored";
 
-/** The first line of a note about a text: everything that `toldTexts` reads of it. */
+/** The first line of a note about a text, or one of its first lines: everything that `toldTexts` reads of it. */
 export const toldHeader = (change: ToldChange, name: string, text: string | null): string =>
   `Instructions ${change}: ${name} (text ${text === null ? "none" : textHash(text)})`;
 
-const header = /^Instructions (?:added|edited|removed|restored): (.+) \(text ([0-9a-f]{16}|none)\)(?:\n|$)/;
+const header = /^Instructions (?:added|edited|removed|restored): (.+) \(text ([0-9a-f]{16}|none)\)$/;
 
 export interface Told {
   /** Name -> hash of the text in force as far as the model knows; null: it was told that there is none. */
@@ -62,12 +62,25 @@ export function toldTexts(rows: readonly StoredRow[]): Told {
   const newest = new Map<string, number>();
   for (const row of landmarksOf(rows).notes) {
     if (row.seq < prefix.seq || row.data.topic !== instructionsTopic) continue;
-    const [, name, hashed] = header.exec(row.data.text) ?? [];
-    if (name === undefined || hashed === undefined || !isVisible(row.seq)) continue;
-    texts.set(name, hashed === "none" ? null : hashed);
-    newest.set(name, row.seq);
+    if (!isVisible(row.seq)) continue;
+    for (const [name, hashed] of headersOf(row.data.text)) {
+      texts.set(name, hashed);
+      newest.set(name, row.seq);
+    }
   }
-  return { texts, noteSeqs: [...newest.values()].sort((a, b) => a - b) };
+  return { texts, noteSeqs: [...new Set(newest.values())].sort((a, b) => a - b) };
+}
+
+/** Of the lines at the very beginning of a note, up to the first that is none. */
+function* headersOf(note: string): Iterable<readonly [name: string, hash: string | null]> {
+  for (let at = 0; at <= note.length; ) {
+    const end = note.indexOf("\n", at);
+    const [, name, hashed] = header.exec(note.slice(at, end === -1 ? note.length : end)) ?? [];
+    if (name === undefined || hashed === undefined) return;
+    yield [name, hashed === "none" ? null : hashed];
+    if (end === -1) return;
+    at = end + 1;
+  }
 }
 
 /** A note that a compaction left out is not told any more. */
