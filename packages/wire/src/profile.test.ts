@@ -80,6 +80,13 @@ describe("profiles", () => {
     expect(wireTarget(chooseProfile("anthropic", "claude-x"), "claude-x").modelScope).toBe("anthropic:claude-x");
   });
 
+  test("[WIRE-61] what one OpenAI account encrypted is not handed to another; signatures are the model's", () => {
+    const scope = (dialect: "openai" | "anthropic", account: string | null) =>
+      wireTarget(chooseProfile(dialect, "m"), "m", account).modelScope;
+    expect([scope("openai", null), scope("openai", "work")]).toEqual(["openai-responses:m", "openai-responses:m@work"]);
+    expect(scope("anthropic", "work")).toBe("anthropic:m");
+  });
+
   test.each([
     [undefined, null],
     [{}, null],

@@ -57,6 +57,8 @@ export interface Profile {
   readonly systemMark: JsonObject | null;
   /** How an idle tab's entry is kept alive: the last body again, without output. Null: there is no way. */
   readonly warmUp: "no-output" | null;
+  /** What came for replay can be read by the account alone that it was given to; another's request would be refused for it. */
+  readonly accountBound: boolean;
   callId(id: string): string;
   isCallId(id: string): boolean;
   /** Provider options of a call or text part that replay its metadata (Gemini's thought signatures), or null. Scope and epoch are checked before. */
@@ -86,13 +88,17 @@ export interface WireTarget {
   readonly modelScope: string;
 }
 
-/** `<profile>:<provider's model id>`: what the assembler writes beside thinking, and a fold compares. */
+/** `<profile>:<provider's model id>`, and `@<account>` where that matters: what the assembler writes beside thinking, and a fold compares. */
 export const modelScopeOf = (profile: Profile, model: string): string => `${profile.name}:${model}`;
 
-export const wireTarget = (profile: Profile, model: string): WireTarget => ({
+/** `account`: which of several at one provider, where there is more than the usual one. */
+export const wireTarget = (profile: Profile, model: string, account: string | null = null): WireTarget => ({
   profile,
   model,
-  modelScope: modelScopeOf(profile, model),
+  modelScope:
+    account === null || !profile.accountBound
+      ? modelScopeOf(profile, model)
+      : `${modelScopeOf(profile, model)}@${account}`,
 });
 
 /**

@@ -161,6 +161,16 @@ describe("credentials", () => {
     expect(models.redact("sk-ant-stored9876 sk-ant-environment")).toBe("[secret] [secret]");
   });
 
+  test("[MODEL-7] a second account at OpenAI has a scope of its own: it can't read what the first was given", async () => {
+    const { models } = registry({ OPENAI_API_KEY: "sk-1234567890" });
+    models.setStored([stored({ id: "work", provider: "openai", key: "sk-abcdefghij" })]);
+    const scopes = ["openai/gpt-5.6-sol", "work/gpt-5.6-sol"].map(async (id) => {
+      const resolved = await models.resolve(id);
+      return isFault(resolved) ? resolved.code : resolved.target.modelScope;
+    });
+    expect(await Promise.all(scopes)).toEqual(["openai-responses:gpt-5.6-sol", "openai-responses:gpt-5.6-sol@work"]);
+  });
+
   test("[MODEL-8] models carry the credential's name, and any model id is passed through", async () => {
     const { models } = registry({});
     models.setStored([stored({ id: "ollama", provider: "openai-compatible", baseUrl: "http://127.0.0.1:11434" })]);

@@ -175,7 +175,7 @@ class Registry implements ModelRegistry {
     return {
       info: this.#info(credential, model),
       facts: this.#facts(credential, model),
-      target: wireTarget(chooseProfile(dialectOf(credential), model), model),
+      target: wireTarget(chooseProfile(dialectOf(credential), model), model, accountOf(credential)),
       stream: (options) => streamModel(open, options, this.#rules(local)),
       generate: (options) => generateModel(open, options, this.#rules(local)),
     };
@@ -261,6 +261,9 @@ const ratesOf = ({ input, output, read, write5m, write1h }: NonNullable<ModelFac
   write5m,
   write1h,
 });
+
+/** A credential under its provider's own name is the usual account; any other name is an account of its own. */
+const accountOf = ({ id, provider }: KnownCredential): string | null => (id === provider ? null : id);
 
 /** What a person should know before they choose it. */
 function noteOn(credential: KnownCredential, model: string): string | null {

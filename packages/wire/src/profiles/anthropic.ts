@@ -32,6 +32,7 @@ export const anthropic: Profile = {
   breakpoints: "tails",
   systemMark: null,
   warmUp: "no-output",
+  accountBound: false,
   callId: plainCallId,
   isCallId: isPlainCallId,
   replayMetadata: () => null,

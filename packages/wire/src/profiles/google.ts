@@ -39,6 +39,7 @@ export const google: Profile = {
   breakpoints: "none",
   systemMark: null,
   warmUp: null,
+  accountBound: false,
   callId: plainCallId,
   isCallId: isPlainCallId,
   replayMetadata,

@@ -21,6 +21,7 @@ export const openaiChat: Profile = {
   breakpoints: "system",
   systemMark: explicitBreakpoint,
   warmUp: null,
+  accountBound: false,
   callId: plainCallId,
   isCallId: isPlainCallId,
   replayMetadata: () => null,

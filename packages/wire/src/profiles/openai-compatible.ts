@@ -20,6 +20,7 @@ export const openaiCompatible: Profile = {
   breakpoints: "none",
   systemMark: null,
   warmUp: null,
+  accountBound: false,
   callId: plainCallId,
   isCallId: isPlainCallId,
   replayMetadata: () => null,

@@ -41,6 +41,7 @@ export const openaiResponses: Profile = {
   breakpoints: "system",
   systemMark: explicitBreakpoint,
   warmUp: null,
+  accountBound: true,
   callId: plainCallId,
   isCallId: isPlainCallId,
   replayMetadata,

@@ -49,6 +49,7 @@ export const openrouter: Profile = {
   breakpoints: "system",
   systemMark: { openrouter: { cacheControl: { type: "ephemeral" } } },
   warmUp: null,
+  accountBound: false,
   callId: plainCallId,
   isCallId: isPlainCallId,
   replayMetadata,
