@@ -57,6 +57,7 @@ async function play(acts: readonly Act[], auto: boolean): Promise<void> {
   let tab: PlainTab = await startTab(made);
   const undo = (compactionSeq: number) => tab.seal([make.system(outside, { kind: "compaction-undo", compactionSeq })]);
   const words: string[] = [];
+  let note: string | null = null;
   for (const act of [...acts, { act: "turn", steps: 1, chars: 10 } as const]) {
     const inForce = compactionInForce(tab.rows);
     switch (act.act) {
@@ -69,6 +70,7 @@ async function play(acts: readonly Act[], auto: boolean): Promise<void> {
         expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
         const body = model.seen.at(-1)?.messages.join("\n") ?? "";
         for (const word of words) expect(body.split(word)).toHaveLength(2);
+        if (note !== null) expect(body).toContain(note);
         const names = [...body.matchAll(/"type":"tool-(call|result)","toolCallId":"([^"]+)"/g)];
         const calls = names.flatMap(([, kind, id]) => (kind === "call" ? [id] : []));
         expect(names.flatMap(([, kind, id]) => (kind === "result" ? [id] : []))).toEqual(calls);
@@ -97,7 +99,8 @@ async function play(acts: readonly Act[], auto: boolean): Promise<void> {
         tab = await restartTab(made);
         break;
       default:
-        await tab.seal([make.system(outside, { kind: "note", topic: "mode", text: `note ${tab.rows.length}` })]);
+        note = `note ${tab.rows.length}.`;
+        await tab.seal([make.system(outside, { kind: "note", topic: "mode", text: note })]);
     }
     expect(verifyRows(tab.rows)).toEqual([]);
   }

@@ -10,6 +10,7 @@ interface Case {
   readonly stepsMax?: number;
   readonly tab?: readonly [price: number, max: number | null, unpriced?: number];
   readonly day?: readonly [price: number, max: number | null, unpriced?: number];
+  readonly dayFrom?: number;
   readonly priced?: boolean;
 }
 
@@ -19,7 +20,8 @@ function check(rows: RowList, given: Case = {}) {
     max,
     unpriced: unpriced ?? 0,
   });
-  const spending: Spending = { stepsMax: given.stepsMax ?? 200, tab: spent(given.tab), day: spent(given.day) };
+  const day = { ...spent(given.day), ...(given.dayFrom !== undefined && { from: given.dayFrom }) };
+  const spending: Spending = { stepsMax: given.stepsMax ?? 200, tab: spent(given.tab), day };
   return checkLimits({ turn: rows.rows, spending, priced: given.priced ?? true });
 }
 
@@ -64,6 +66,15 @@ describe("answers", () => {
     expect(check(rows, { stepsMax: 3 })).toMatchObject({ kind: "open", asked: { seq: rows.rows.length } });
   });
 
+  test("[AGENT-102] what was allowed on one day is nothing that another day may spend", () => {
+    const rows = steps(begun(), 1).limitAsked("day-money", 10, 10).limitAnswered("go-on");
+    steps(rows, 1);
+    const asked = rows.rows.find(({ type, data }) => type === "system" && data.kind === "limit")?.createdAt ?? 0;
+    expect(check(rows, { day: [12, 10], dayFrom: asked })).toEqual(free);
+    expect(check(rows, { day: [12, 10], dayFrom: asked + 1 })).toEqual(reached("day-money", 12, 10));
+    expect(check(rows, { day: [2, 10], dayFrom: asked + 1 })).toEqual(free);
+  });
+
   test("[AGENT-102] go on: as far again, and then the question comes again", () => {
     const rows = steps(begun(), 3).limitAsked("turn-steps", 3, 3).limitAnswered("go-on");
     expect(check(rows, { stepsMax: 3 })).toEqual(free);
@@ -91,6 +102,8 @@ describe("answers", () => {
 
   test("[AGENT-103] after any answer one request gets through before the turn asks again", () => {
     const rows = begun().limitAsked("day-money", 7, 0).limitAnswered("raise");
+    expect(check(rows, { day: [7, 0] })).toEqual(free);
+    rows.system({ kind: "request", model: "script/m", scopeHash: "s", tailHash: "h", purpose: "compaction" });
     expect(check(rows, { day: [7, 0] })).toEqual(free);
     expect(check(rows.request(), { day: [7, 0] })).toEqual(reached("day-money", 7, 0));
   });

@@ -2,6 +2,7 @@ import { memoryLog, verifyRows } from "@varve/log";
 import type { StoredRow } from "@varve/protocol";
 import { createFakeClock, createFakeIds, createFakeProvider, type ScriptItem } from "@varve/sim";
 import { describe, expect, test } from "vitest";
+import { measure } from "./compaction/measure.ts";
 import { createModelRegistry } from "./model/registry.ts";
 import type { TurnPorts } from "./ports.ts";
 import { fakeToolBox, ok } from "./testing/fake-tools.ts";
@@ -89,6 +90,22 @@ describe("by itself", () => {
       await tab.idle();
       expect(compactions(tab.rows)).toEqual([]);
     }
+  });
+
+  test("[AGENT-129] one that failed is tried again only when the window has filled further", async () => {
+    const { tab, model } = await world({
+      answer: worker(40, () => say(" ")),
+      chars: 100,
+      auto: { on: true, share: 0.6 },
+    });
+    await tab.send("please work");
+    await tab.idle();
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
+    const steps = model.seen.filter(({ tokens }) => tokens > 2_400).length;
+    const tried = model.seen.filter(({ asksForSummary }) => asksForSummary).length / 2;
+    expect(tried).toBeGreaterThan(0);
+    expect(tried).toBeLessThan(steps / 4);
+    expect(wordsOf(tab.rows).filter((word) => word === "notice:compaction-failed")).toHaveLength(tried);
   });
 
   test("[AGENT-120] the estimate of the size after it is close to what is then billed", async () => {
@@ -198,6 +215,20 @@ describe("the request for the summary", () => {
     expect(model.seen.at(-1)?.messages.join("")).not.toContain("HALF");
   });
 
+  test("[AGENT-127] one that broke off is billed as far as it told its input, and measures nothing", async () => {
+    const usage = { input_tokens: 7, cache_read_input_tokens: 900, cache_creation_input_tokens: 3 };
+    const begun: Parts = [{ type: "raw", rawValue: { type: "message_start", message: { usage } } }];
+    const error = { message: "no", type: "invalid_request_error" };
+    const { tab } = await world({ answer: worker(5, () => [...begun, ...say("HALF"), { type: "throw", error }]) });
+    await tab.send("please work");
+    await tab.idle();
+    const before = measure(tab.rows, 0.3);
+    expect(await tab.compact()).toMatchObject({ kind: "failed" });
+    const bills = tab.rows.flatMap((row) => (isKind(row, "usage") ? [row.data] : []));
+    expect(bills.filter(({ purpose }) => purpose === "compaction")).toMatchObject([{ fresh: 7, read: 900, cut: true }]);
+    expect(measure(tab.rows, 0.3)).toBe(before);
+  });
+
   test("[AGENT-122] with too little to sum up nothing is sent", async () => {
     const { tab, model } = await world({ answer: worker(0) });
     await tab.send("hello");
@@ -217,6 +248,18 @@ describe("wished, stopped, undone", () => {
     expect(compactions(tab.rows)).toMatchObject([{ trigger: "manual" }]);
     expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
     expect(verifyRows(tab.rows)).toEqual([]);
+  });
+
+  test("[AGENT-131] a wait before it is asked for again is shown, and a stop ends it", async () => {
+    const broken: Parts = [{ type: "throw", error: new Error("reset") }];
+    const { tab, model } = await world({ answer: worker(30, () => broken), auto: { on: true, share: 0.6 } });
+    await tab.send("please work");
+    await tab.until(() => tab.retries.length > 0);
+    expect(tab.retries).toMatchObject([{ attempt: 1 }]);
+    tab.stop();
+    await tab.idle();
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:stopped");
+    expect(model.seen.filter((seen) => seen.asksForSummary)).toHaveLength(1);
   });
 
   test("[AGENT-131] a stop while it is asked for leaves no compaction and ends the turn", async () => {
@@ -260,13 +303,13 @@ describe("wished, stopped, undone", () => {
 });
 
 describe("what does not fit", () => {
-  test("[AGENT-130] the provider refuses the body: summed up and sent again", async () => {
-    const { tab } = await world({ told: null, answer: worker(16) });
+  test("[AGENT-130] the provider refuses the body: summed up and sent again, as often as steps come between", async () => {
+    const { tab } = await world({ told: null, answer: worker(60) });
     await tab.send("please work");
     await tab.idle();
     expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
     const made = compactions(tab.rows);
-    expect(made.length).toBeGreaterThan(0);
+    expect(made.length).toBeGreaterThan(2);
     expect(new Set(made.map(({ trigger }) => trigger))).toEqual(new Set(["overflow"]));
     expect(verifyRows(tab.rows)).toEqual([]);
   });
@@ -277,6 +320,26 @@ describe("what does not fit", () => {
     await tab.idle();
     expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
     expect(model.requests).toHaveLength(model.seen.length);
+  });
+
+  test("[AGENT-125] a request for the summary that does not fit either is made over less of the tab", async () => {
+    const error = { message: "prompt is too long: 9999 tokens > 4000 maximum", type: "invalid_request_error" };
+    const tooLong: Parts = [{ type: "throw", error }];
+    const asked: number[] = [];
+    const { tab } = await world({
+      told: null,
+      answer: worker(16, ({ tokens }) => {
+        asked.push(tokens);
+        return asked.length < 3 ? tooLong : say("SUM");
+      }),
+    });
+    await tab.send("please work");
+    await tab.idle();
+    expect(wordsOf(tab.rows).at(-1)).toBe("end:done");
+    const [first = 0, second = 0, third = 0] = asked;
+    expect([second < first * 0.85, third < second * 0.85]).toEqual([true, true]);
+    expect(compactions(tab.rows)[0]).toMatchObject({ trigger: "overflow" });
+    expect(verifyRows(tab.rows)).toEqual([]);
   });
 
   test("[AGENT-130] a result too large for any window: two attempts at most, then one clear error and everything kept", async () => {

@@ -26,7 +26,7 @@ import { summaryAsks } from "./texts.ts";
 
 export type CompactPorts = Pick<TurnPorts, "clock" | "ids" | "blobs" | "models" | "random" | "limits">;
 /** What a compaction needs of the tab's owner: a turn's owner has it, and so has a tab at rest. */
-export type CompactOwner = Pick<TurnOwner, "rows" | "seal" | "cancel">;
+export type CompactOwner = Pick<TurnOwner, "rows" | "seal" | "cancel"> & Partial<Pick<TurnOwner, "progress">>;
 
 export interface SummarySource {
   readonly ports: CompactPorts;
@@ -106,8 +106,12 @@ async function answerTo(source: SummarySource, built: WireRequest): Promise<Answ
     if (plan.kind === "final") {
       return { kind: "failed", summary: failed(failure.message, failure.code === "context-overflow") };
     }
+    const { step } = source.place;
+    const at = ports.clock.now() + plan.waitMs;
+    owner.progress?.(step, { attempt: plan.attempt, at, reason: failure.message });
     await pause(ports.clock, plan.waitMs, owner.cancel);
     if (owner.cancel.aborted) return { kind: "stopped" };
+    owner.progress?.(step);
   }
 }
 

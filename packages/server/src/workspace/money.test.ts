@@ -182,9 +182,11 @@ describe("a turn that comes to a limit", () => {
     await endCall(rig, "c1");
     await endCall(rig, "c2");
     const askId = await question(rig);
-    expect(await rig.workspace.answer(rig.tab, { askId, choice: "raise", raiseTo: 2.5 }, "x")).toMatchObject({
-      code: "bad-request",
-    });
+    for (const raiseTo of [1, 2, 2.5]) {
+      expect(await rig.workspace.answer(rig.tab, { askId, choice: "raise", raiseTo }, "x")).toMatchObject({
+        code: "bad-request",
+      });
+    }
     expect(await rig.workspace.answer(rig.tab, { askId, choice: "raise", raiseTo: 3 }, "x")).toBeNull();
     await rig.until("the turn ended", idle(rig));
     expect([await ends(rig), record(rig).options.stepsMax]).toEqual([["done"], 3]);

@@ -25,11 +25,12 @@ import {
   type TurnId,
 } from "@varve/protocol";
 import type { Reading } from "../context/log-reading.ts";
-import { answeredRow } from "./answer.ts";
+import { answeredRow, askedMax } from "./answer.ts";
 import { compactable, runCompaction } from "./compaction-turn.ts";
 import { positionsWith } from "./queue-position.ts";
 import { refuse } from "./refuse.ts";
 import { holding, queuedOf, type TabCore } from "./tab-core.ts";
+import type { Raise } from "./tab-money.ts";
 import { titleOf } from "./title.ts";
 import { noOpenTurn, TurnRun } from "./turn-run.ts";
 import type { QueueFault } from "./workspace-contract.ts";
@@ -42,7 +43,7 @@ export interface ActorPorts {
   /** A turn that takes longer is ended with reason `deadline`. Null: none. */
   readonly turnDeadlineMs: number | null;
   /** A person raised a limit that the tab's turn came to: kept before their answer is. */
-  readonly raise: (limit: LimitName, raiseTo: number) => Promise<Fault | null>;
+  readonly raise: (limit: LimitName, raise: Raise) => Promise<Fault | null>;
   /** The tab came to rest, with its rows as they are now. */
   readonly rested: () => void;
   /** The loop broke a promise of its own; the tab goes on, the evidence is logged. */
@@ -152,13 +153,14 @@ export class TabActor {
     return null;
   }
 
-  /** Inside the mailbox: what no turn has granted is made now; where there is nothing to win, a row says so. */
+  /** Inside the mailbox: what no turn has granted is made now; where it cannot be, a row says why. */
   async #compactAsWished(): Promise<void> {
     this.#owesCompaction = false;
     const problem = await this.#compactNow();
-    if (problem?.code !== "nothing-to-compact") return;
+    if (problem === null || this.between() !== null) return;
     const { ids, clock } = this.core.ports;
-    const data = { kind: "notice", level: "info", code: problem.code, text: problem.message } as const;
+    const level = problem.code === "nothing-to-compact" ? "info" : "warning";
+    const data = { kind: "notice", level, code: problem.code, text: problem.message } as const;
     const place = { id: ids.chunk(), turnId: noTurn, step: 0, createdAt: clock.now() };
     await this.core.commit({ rows: [{ ...place, role: "system", type: "system", data }] });
   }
@@ -264,7 +266,7 @@ export class TabActor {
       if (isFault(row)) return row;
       const turn = this.#turn;
       if (turn === null || !turn.waitsFor(body.askId)) return noOpenTurn();
-      const unraised = await this.#raised(row);
+      const unraised = await this.#raised(row, rows);
       if (unraised !== null) return unraised;
       const outcome = await this.core.commit({ rows: [row] });
       if (outcome.kind === "failed") this.#tryAgain();
@@ -276,10 +278,10 @@ export class TabActor {
     });
   }
 
-  async #raised({ type, data }: NewRow): Promise<Fault | null> {
+  async #raised({ type, data }: NewRow, rows: readonly StoredRow[]): Promise<Fault | null> {
     const answer = type === "system" && data.kind === "limit" && data.state === "answered" ? data : null;
     if (answer?.choice !== "raise" || answer.raiseTo === undefined) return null;
-    return this.#ports.raise(answer.limit, answer.raiseTo);
+    return this.#ports.raise(answer.limit, { raiseTo: answer.raiseTo, max: askedMax(rows, answer.askId) });
   }
 
   /**
