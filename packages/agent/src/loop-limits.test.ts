@@ -93,6 +93,17 @@ describe("a turn at its limit", () => {
     expect(wordsOf(tab.rows).slice(-3)).toEqual(["user:again", "text:new", "end:done"]);
   });
 
+  test("[AGENT-110] a deadline or the server's end while it waits is the end's reason", async () => {
+    for (const reason of ["deadline", "restart"] as const) {
+      const { tab } = await start(job(5), () => unlimited(2));
+      await tab.send("go");
+      await tab.until(() => tab.questions().length > 0);
+      tab.stop(reason);
+      await tab.idle();
+      expect(wordsOf(tab.rows).at(-1)).toBe(`end:${reason}`);
+    }
+  });
+
   test("[AGENT-106] a steer that came while it waited joins when it goes on", async () => {
     const { tab, requests } = await start([echoed("A"), [...say("ok"), finish()]], () => unlimited(1));
     await tab.send("go");

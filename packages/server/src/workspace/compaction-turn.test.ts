@@ -133,6 +133,54 @@ describe("a wish that comes while the last step of a turn is streamed", () => {
   });
 });
 
+test("[CONTEXT-5] a fork, a resend, a clear and the way back each have the compactions of their own log", async () => {
+  await using rig = await grown({
+    script: [summary, ...Array.from({ length: 14 }, (_, n) => says(`answer ${n} ${long}${long}`))],
+  });
+  await rig.workspace.contexts.compact(rig.tab);
+  await rig.until("it is compacted", async () => atRest(rig)() && (await compactionsOf(rig)) === 1);
+  const rows = await rig.rows();
+  const at = rows.findIndex(({ type, data }) => type === "system" && data.kind === "compaction") + 1;
+  const body = async (tab: Rig["tab"], id: string): Promise<string> => {
+    const sent = rig.provider.calls.length;
+    const asked = { id: rig.id(id), text: `${id}?` };
+    expect(await rig.workspace.send(tab, asked, "test")).toMatchObject({ state: "sealed" });
+    const stateNow = (): string => {
+      const record = rig.workspace.get(tab);
+      return isFault(record) ? record.code : record.state;
+    };
+    await rig.until("it is answered", () => rig.provider.calls.length > sent && stateNow() === "idle");
+    return JSON.stringify(rig.provider.calls.at(-1)?.body.messages);
+  };
+  const has = (text: string) => ({
+    sum: text.includes("SUM"),
+    first: text.includes("answer 0"),
+    own: text.includes("first"),
+  });
+  const summed = { sum: true, first: false, own: true };
+  const whole = { sum: false, first: true, own: true };
+  const behind = await rig.workspace.fork(rig.tab, rows.length);
+  const before = await rig.workspace.fork(rig.tab, at - 1);
+  if (isFault(behind) || isFault(before)) throw new Error("a fork was refused");
+  expect(has(await body(behind.id, "f1"))).toEqual(summed);
+  expect(has(await body(before.id, "f2"))).toEqual(whole);
+  const place = rows.find(({ id }) => id === "third")?.seq ?? 0;
+  const record = rig.workspace.get(rig.tab);
+  if (isFault(record)) throw new Error(record.message);
+  const resent = await rig.workspace.resend(rig.tab, { seq: place, id: rig.id("again"), text: "other" }, "test");
+  expect(resent).toMatchObject({ state: "sealed" });
+  await rig.until("it is answered", atRest(rig));
+  expect(has(await body(rig.tab, "r1"))).toEqual(whole);
+  expect(await rig.workspace.contexts.undoCompaction(rig.tab, at)).toMatchObject({ code: "nothing-to-compact" });
+  await rig.workspace.pointTo(rig.tab, record.logId);
+  expect(has(await body(rig.tab, "p1"))).toEqual(summed);
+  await rig.workspace.clear(rig.tab);
+  expect(has(await body(rig.tab, "n1"))).toEqual({ sum: false, first: false, own: false });
+  await rig.workspace.pointTo(rig.tab, record.logId);
+  expect(isFault(await rig.workspace.contexts.undoCompaction(rig.tab, at))).toBe(false);
+  expect(has(await body(rig.tab, "p2"))).toEqual(whole);
+});
+
 describe("a compaction between turns", () => {
   test("[CONTEXT-5] whose pictures cannot be read ends with an error, and the tab goes on", async () => {
     const inner = memoryLog();
