@@ -1,10 +1,13 @@
 /** Cost, context and limits as a person meets them on the real page. */
+import { copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeProject } from "../project.ts";
 import { createFakeProvider } from "../provider/fake-provider.ts";
 import type { FakeRequest } from "../provider/request-view.ts";
 import type { Reply } from "../provider/script.ts";
+import { recordedDataDir, WITHOUT_RECORDINGS } from "../recorded/data-dir.ts";
 import { desktop, launchBrowser, phone, shot, visit } from "./browser.ts";
 import { refusals } from "./log-checks.ts";
 import { Product } from "./product.ts";
@@ -149,3 +152,28 @@ describe.each([
     expect(visitor.complaints).toEqual([]);
   });
 });
+
+const data = recordedDataDir();
+test.skipIf(data === null)(
+  `on the first run a recording of another tool is found, and its bill is read on the page${WITHOUT_RECORDINGS}`,
+  async () => {
+    await using product = await Product.start();
+    const folder = join(product.env().HOME ?? "", ".pi/agent/sessions/--work--");
+    await mkdir(folder, { recursive: true });
+    await copyFile(join(data ?? "", "sessions/pi/large-session.jsonl"), join(folder, "2026-01-01_one.jsonl"));
+    await using visitor = await visit(browser, product.url, phone);
+    const page = new TabPage(visitor.page);
+    await page.signIn(product.link);
+    await page.at("found-recordings").waitFor();
+    await shot(visitor.page, "phone-recordings-found");
+    await page.at("found-recordings").getByRole("link").click();
+    await page.at("show-bill").click();
+    await page.at("rewritten").waitFor();
+    expect(await page.text("bill")).toContain("$30.33");
+    expect(await page.at("bill-causes").locator("tr").count()).toBeGreaterThan(1);
+    await page.at("bill").scrollIntoViewIfNeeded();
+    await shot(visitor.page, "phone-recording-bill");
+    expect(await page.sideways()).toBe(0);
+    expect(visitor.complaints).toEqual([]);
+  },
+);

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { makeProject } from "../project.ts";
 import { createFakeProvider, type FakeProvider } from "../provider/fake-provider.ts";
 import type { FakeRequest } from "../provider/request-view.ts";
-import type { Reply } from "../provider/script.ts";
+import type { Reply, ReplyBlock } from "../provider/script.ts";
 import { recordedDataDir, WITHOUT_RECORDINGS } from "../recorded/data-dir.ts";
 import type { Api } from "./api.ts";
 import { Follower } from "./follower.ts";
@@ -25,8 +25,9 @@ const output = 57;
 function worker(request: FakeRequest): Reply {
   const fresh = freshText(request);
   const usage = { output };
+  const thought: ReplyBlock = { type: "thinking", text: `I weigh it, ${request.index}.` };
   if (fresh.includes("run"))
-    return { usage, blocks: [call("bash", { command: "echo one" }), call("bash", { command: "echo two" })] };
+    return { usage, blocks: [thought, call("bash", { command: "echo one" }), call("bash", { command: "echo two" })] };
   if (fresh.includes("long")) return { usage, blocks: [say("word ".repeat(200))] };
   return { usage, blocks: [say(`I read it. ${"A word or two. ".repeat(20)}`)] };
 }
@@ -92,6 +93,8 @@ test("over calls, a stop, retries, a broken stream, another model and a restart,
   );
   expect(before.own.read).toBe(sumOf(steps, ({ read }) => read));
   expect(before.models.map(({ model }) => model).toSorted()).toEqual([opus, gemini].toSorted());
+  // Back on the first model its requests go on where they were; its cache was not lost to the other one.
+  expect(chainProblems(provider.calls.filter(({ vendor }) => vendor === "anthropic"))).toEqual([]);
   // Nothing was read short of what could be, but where the model was another one.
   expect(steps.filter(({ cause }) => cause !== null).map(({ cause }) => cause?.kind)).toEqual(["model"]);
 
