@@ -47,7 +47,8 @@ export function checkLimits({ turn, spending, priced }: LimitInput): LimitCheck 
     ...moneyLimit("day-money", spending.day),
   ];
   for (const limit of limits) {
-    const max = Math.max(limit.max, allowance(turn, limit.limit));
+    const from = limit.limit === "day-money" ? (spending.day.from ?? 0) : 0;
+    const max = Math.max(limit.max, allowance(turn, limit.limit, from));
     if (limit.used >= max) return { kind: "reached", reached: { ...limit, max } };
   }
   const unknown = unknownPrice(turn, { spending, priced });
@@ -57,9 +58,11 @@ export function checkLimits({ turn, spending, priced }: LimitInput): LimitCheck 
 const moneyLimit = (limit: LimitName, spent: Spent): readonly Reached[] =>
   spent.max === null ? [] : [{ limit, used: spent.price, max: spent.max }];
 
-/** How far the turn's answers let it go, 0 without one. */
-function allowance(turn: readonly StoredRow[], limit: LimitName): number {
-  const rows = turn.flatMap((row) => (isKind(row, "limit") && row.data.limit === limit ? [row.data] : []));
+/** How far the turn's answers to questions since `from` let it go, 0 without one. */
+function allowance(turn: readonly StoredRow[], limit: LimitName, from: number): number {
+  const rows = turn.flatMap((row) =>
+    isKind(row, "limit") && row.data.limit === limit && row.createdAt >= from ? [row.data] : [],
+  );
   const questions = new Map(rows.flatMap((data) => (data.state === "asked" ? [[data.askId, data] as const] : [])));
   let begun = 0;
   let allowed = 0;

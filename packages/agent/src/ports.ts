@@ -11,8 +11,8 @@ import type { ToolBox, ToolPlace } from "./tools/tool.ts";
 export interface Spending {
   /** The tab with all its children. */
   readonly tab: Spent;
-  /** Today, all tabs of this server. */
-  readonly day: Spent;
+  /** Today, all tabs of this server. What was allowed before `from`, its first millisecond, was allowed for another day. */
+  readonly day: Spent & { readonly from?: number };
   /** Requests of one turn; the port's `limits.stepsMax` when the tab sets none. */
   readonly stepsMax: number;
 }

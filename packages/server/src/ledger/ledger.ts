@@ -80,6 +80,10 @@ export class Ledger {
   today(): Cost {
     return this.#spent.onDayOf(this.ports.clock.now());
   }
+  /** The first millisecond of today. */
+  todayFrom(): number {
+    return dayAt(this.ports.clock.now(), this.#offsetAt).from;
+  }
   cacheUntil(tab: TabId, logId: LogId): number | null {
     return this.#caches.untilOf({ tabId: tab, logId });
   }

@@ -1,6 +1,6 @@
 import type { TabId } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
-import { bindingLimit, type Cost, type LimitedTab, type LimitInput, spendingOf } from "./money-limits.ts";
+import { askedLimit, bindingLimit, type Cost, type LimitedTab, type LimitInput, spendingOf } from "./money-limits.ts";
 import { childrenOf, familyOf, lineageOf } from "./tab-tree.ts";
 
 const id = (text: string) => text as TabId;
@@ -15,6 +15,7 @@ function input(sketches: readonly Sketch[], more: Partial<LimitInput> = {}): Lim
     tabs: new Map(tabs),
     costOf: (tab) => costs.get(tab) ?? { price: 0, unpriced: 0 },
     today: { price: 7, unpriced: 2 },
+    todayFrom: 86_400_000,
     dayMoneyMax: null,
     stepsMax: 200,
     ...more,
@@ -98,6 +99,23 @@ describe("limits of money", () => {
     expect(bindingLimit(input(family), id("top")).spent.unpriced).toBe(4);
   });
 
+  test.each<[string, readonly [number | undefined, number | undefined], number, number, string | null]>([
+    ["it is the one that was asked about, though another has less left by now", [7, 15.5], 7, 9, "child"],
+    ["asked again after it was raised, there is nothing to raise", [9, 20], 5, 9, null],
+    ["changed meanwhile and still reached: that one", [6, 20], 5, 9, "child"],
+    ["changed meanwhile and not reached: to what was wished, where that is more", [8, 20], 5, 9, "child"],
+    ["changed meanwhile to more than was wished: nothing", [12, 20], 5, 9, null],
+    ["the one above, when it was asked about", [9, 15], 15, 30, "top"],
+    ["gone: nothing", [undefined, undefined], 5, 9, null],
+  ])("which limit an answer raises: %s", (_, [own, above], max, raiseTo, expected) => {
+    const tabs = family.map(([name, parent, price]): Sketch => {
+      const moneyMax = name === "child" ? own : name === "top" ? above : undefined;
+      return [name, parent, price, moneyMax === undefined ? {} : { moneyMax }];
+    });
+    const found = askedLimit(input(tabs), id("child"), { raiseTo, max });
+    expect(found === null ? null : found.tab).toBe(expected);
+  });
+
   test("a day's limit is the server's; steps are the tab's own, else everybody's", () => {
     const tabs: readonly Sketch[] = [
       ["a", null, 1, { stepsMax: 3 }],
@@ -106,7 +124,7 @@ describe("limits of money", () => {
     const more = { dayMoneyMax: 10 };
     expect(spendingOf(input(tabs, more), id("a"))).toEqual({
       tab: { price: 2, unpriced: 2, max: null },
-      day: { price: 7, unpriced: 2, max: 10 },
+      day: { price: 7, unpriced: 2, max: 10, from: 86_400_000 },
       stepsMax: 3,
     });
     expect(spendingOf(input(tabs, more), id("b")).stepsMax).toBe(200);

@@ -36,6 +36,16 @@ export function answeredRow(
   };
 }
 
+/** The height of the limit that this question is about. */
+export function askedMax(rows: readonly StoredRow[], askId: string): number {
+  for (let at = rows.length - 1; at >= 0; at--) {
+    const row = rows[at];
+    if (row?.type !== "system" || row.data.kind !== "limit" || row.data.state !== "asked") continue;
+    if (row.data.askId === askId) return row.data.max;
+  }
+  return 0;
+}
+
 function answeredData(asked: Asked, body: AnswerBody, by: string): Extract<SystemData, { state: "answered" }> | Fault {
   if (asked.kind === "limit") return limitAnswered(asked, body, by);
   const { askId, callId } = asked;

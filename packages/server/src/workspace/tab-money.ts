@@ -12,7 +12,7 @@ import {
   unreachable,
 } from "@varve/protocol";
 import type { Ledger } from "../ledger/ledger.ts";
-import { bindingLimit, type LimitedTab, type LimitInput, spendingOf } from "../ledger/money-limits.ts";
+import { askedLimit, type LimitedTab, type LimitInput, spendingOf } from "../ledger/money-limits.ts";
 import { type LedgerPage, tabLedger } from "../ledger/tab-ledger.ts";
 import type { Tree } from "../ledger/tab-tree.ts";
 import { usageBody } from "../ledger/usage-body.ts";
@@ -37,6 +37,12 @@ export interface TabMoneyPorts {
   readonly setOptions: (tab: TabId, patch: TabOptionsPatch) => Promise<Fault | null>;
 }
 
+/** A limit's new height, and what it was when it was asked about. */
+export interface Raise {
+  readonly raiseTo: number;
+  readonly max: number;
+}
+
 export class TabMoney {
   readonly #ports: TabMoneyPorts;
 
@@ -49,10 +55,11 @@ export class TabMoney {
   }
 
   /**
-   * A person raised the limit that a turn of this tab had come to. Money is raised where it binds, which may be a tab above. A
-   * limit that would be reached at once is refused (`bad-request`), and nothing is changed.
+   * A person raised the limit that a turn of this tab had come to. Money is raised where it was asked about, which may be a tab
+   * above. A limit that would be reached at once is refused (`bad-request`), and nothing is changed. The same answer may come
+   * again, when it was not known whether the first one was kept: then there is nothing left to raise.
    */
-  async raise(tab: TabId, limit: LimitName, raiseTo: number): Promise<Fault | null> {
+  async raise(tab: TabId, limit: LimitName, { raiseTo, max }: Raise): Promise<Fault | null> {
     const { limits, setOptions } = this.#ports;
     const input = this.#input();
     switch (limit) {
@@ -60,10 +67,9 @@ export class TabMoney {
         if (!Number.isInteger(raiseTo)) return fault("bad-request", "raiseTo: steps are counted in whole numbers.");
         return setOptions(tab, { stepsMax: raiseTo });
       case "tab-money": {
-        const binding = bindingLimit(input, tab);
-        return raiseTo <= binding.spent.price
-          ? tooLow(binding.spent.price)
-          : setOptions(binding.tab, { moneyMax: raiseTo });
+        const asked = askedLimit(input, tab, { raiseTo, max });
+        if (asked === null) return null;
+        return raiseTo <= asked.spent.price ? tooLow(asked.spent.price) : setOptions(asked.tab, { moneyMax: raiseTo });
       }
       case "day-money":
         return raiseTo <= input.today.price ? tooLow(input.today.price) : limits.setDayMoneyMax(raiseTo);
@@ -102,6 +108,7 @@ export class TabMoney {
       tabs: this.#tree(),
       costOf: (tab) => ledger.costOf(tab),
       today: ledger.today(),
+      todayFrom: ledger.todayFrom(),
       dayMoneyMax: limits.dayMoneyMax(),
       stepsMax: limits.stepsMax(),
     };

@@ -459,7 +459,7 @@ export class LiveWorkspace implements Workspace {
     const actor: TabActor = new TabActor({
       core,
       turnPorts: () => turnPorts(this.#options, core, () => this.#money.spending(tab)),
-      raise: (limit, raiseTo) => this.#money.raise(tab, limit, raiseTo),
+      raise: (limit, raise) => this.#money.raise(tab, limit, raise),
       context: () => tabContext(this.#options, core),
       turnDeadlineMs: this.#options.turnDeadlineMs ?? null,
       rested: () => this.contexts.rested(actor),
