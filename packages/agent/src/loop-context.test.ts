@@ -32,6 +32,7 @@ test("[CTX-3, CTX-5] H03 instructions stand in the first body and never move; a 
       return text === undefined ? null : { text, bytes: text.length, clipped: false };
     },
     list: async () => ({ names: ["src/"], more: 0 }),
+    place: async () => repository,
     repository: async () => repository,
   };
   const tools = fakeToolBox([{ name: "bash", run: () => ok("") }]);

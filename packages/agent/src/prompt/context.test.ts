@@ -241,6 +241,13 @@ describe("before a later turn", () => {
     expect((await rowsBeforeTurn(world.context, rows)).map(dataOf)).toEqual([{ kind: "context-changed", text }]);
   });
 
+  test("[CTX-23] looking at what changed reads the instructions, and never the state of the repository", async () => {
+    const { context } = tab({ repository: inRepo, files: { "/home/dev/repo/AGENTS.md": "one" } });
+    const rows = sealed(await openingRows(context));
+    const operations = { ...context.operations, repository: () => expect.fail("the whole repository was looked through") };
+    expect(contextChanges(rows, await freshPrefix({ ...context, operations }))).toEqual([]);
+  });
+
   test("[CTX-1] a log without a prefix gets the opening rows, one with a prefix never another", async () => {
     const { context } = tab();
     const opening = await rowsBeforeTurn(context, []);

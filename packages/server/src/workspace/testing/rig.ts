@@ -184,6 +184,7 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
         return { text: text.slice(0, charsMax), bytes: text.length, clipped: text.length > charsMax };
       },
       list: async () => null,
+      place: async () => null,
       repository: async () => null,
       system: "test",
       shell: "none",
