@@ -214,6 +214,16 @@ describe("a compaction between turns", () => {
     await rig.until("it is compacted", async () => (await compactionsOf(rig)) === 1 && stateOf(rig) === "idle");
   });
 
+  test("[CONTEXT-5] takes no longer than a turn may", async () => {
+    await using rig = await grown({ turnDeadlineMs: 60_000 });
+    const gate = rig.provider.gate();
+    await rig.workspace.contexts.compact(rig.tab);
+    await gate.started;
+    await rig.clock.advance(60_000);
+    await rig.until("it rests", atRest(rig));
+    expect([(await ends(rig)).at(-1), await compactionsOf(rig)]).toEqual(["deadline", 0]);
+  });
+
   test("[TAB-18] that is refused does not keep the rows in memory", async () => {
     await using rig = await makeRig({ model: opus, script: [says("one")] });
     await send(rig, "m1", "hi");
