@@ -9,7 +9,7 @@ export type { AfterTurn, WaitingMessage } from "./drain.ts";
 export { afterTurn, atRest, steersToDrain, userRow } from "./drain.ts";
 export { type Booking, bookUsage } from "./ledger/book.ts";
 export { type BreakEven, breakEven } from "./ledger/break-even.ts";
-export { type Chain, chainAt, type Link } from "./ledger/chain.ts";
+export { type Chain, chainAt, type Link, logUpTo } from "./ledger/chain.ts";
 export { calibrated, estimateTokens } from "./ledger/estimate.ts";
 export {
   causePriceOf,

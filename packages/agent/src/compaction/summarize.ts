@@ -9,6 +9,7 @@ import type { ResolvedBlob, WireRequest } from "@varve/wire";
 import { buildRequest, neededBlobs } from "@varve/wire";
 import { begunUsage, cutUsageData, outputChars } from "../begun-usage.ts";
 import { bookUsage } from "../ledger/book.ts";
+import { logUpTo } from "../ledger/chain.ts";
 import { turnLimits } from "../limits.ts";
 import type { ResolvedModel } from "../model/model.ts";
 import { type RowPlace, rowMaker } from "../new-rows.ts";
@@ -127,7 +128,7 @@ async function listen(source: SummarySource, built: WireRequest): Promise<Listen
   const startedAt = ports.clock.now();
   await owner.seal([make.system(place, { ...requestRow(built, model), purpose: "compaction" })]);
   const bill = (usage: UsageData): Promise<readonly StoredRow[]> => {
-    const rows = owner.rows();
+    const rows = logUpTo(owner.rows(), source.rows.at(-1)?.seq ?? 0);
     const booked = bookUsage({ usage, rows, place, model, startedAt, guard: built.guard, purpose: "compaction" });
     const row: NewRow = make.system(place, booked);
     return owner.seal([row]);

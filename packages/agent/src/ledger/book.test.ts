@@ -6,7 +6,7 @@ import type { ModelFacts } from "../model/facts.ts";
 import { unknownFacts } from "../model/facts.ts";
 import { factsOf } from "../model/facts-of.ts";
 import { bookUsage } from "./book.ts";
-import { chainAt } from "./chain.ts";
+import { chainAt, logUpTo } from "./chain.ts";
 import type { UsageData } from "./price.ts";
 import { attainableOf, roundingOf } from "./shortfall.ts";
 
@@ -124,6 +124,31 @@ describe("attainable read", () => {
     });
     expect(story.request({ read: 2100, write5m: 700 }, { purpose: "compaction" })).toMatchObject({ attainable: 2100 });
     expect(story.request({ read: 2100, write5m: 5 })).toMatchObject({ attainable: 2100 });
+  });
+
+  test("[AGENT-147] of a body that ends earlier it is that of the step where it ends; what was done beside the steps goes on counting", () => {
+    const story = new Story();
+    story.request({ write5m: 2000 });
+    const end = story.rows.length;
+    story.request({ write5m: 9000, model: "anthropic/claude-sonnet-5" });
+    story.request({ read: 2000, output: 0 }, { purpose: "warm", after: 3 });
+    const seen = logUpTo(story.rows, end);
+    expect(seen.map(({ seq }) => seq)).toEqual([1, 2, 5, 6]);
+    const chain = chainAt(seen, { turnId, step: 9 });
+    expect([chain.before?.usageSeq, chain.touchedAt]).toEqual([2, story.now]);
+    expect(chainAt(story.rows, { turnId, step: 9 }).before?.usageSeq).toBe(4);
+  });
+
+  test("[AGENT-147] a refresh that was billed in the middle of a step does not part the step from its request", () => {
+    const story = new Story();
+    story.seal({ kind: "request", model: untold.model, scopeHash: "mine", tailHash: "t", ttl: "1h" });
+    story.seal({ ...untold, purpose: "warm" });
+    story.seal({ ...untold, fresh: 2000 });
+    expect(chainAt(story.rows, { turnId, step: 9 }).before).toMatchObject({
+      usageSeq: 3,
+      scopeHash: "mine",
+      ttl: "1h",
+    });
   });
 
   test("[AGENT-147] is unknown behind a request that was not told, and nothing behind one too short to be cached", () => {

@@ -47,7 +47,7 @@ export function chainAt(rows: readonly StoredRow[], place: Place): Chain {
     } else if (data.kind !== "usage") {
       const kind = turningOf(data.kind);
       if (kind !== null) turnings.push({ kind, seq: row.seq });
-    } else if ((data.purpose ?? "step") === "step") {
+    } else if (isStep(data)) {
       const before = linkOf(rows, { row, data, index });
       const touch = others.find((usage) => usage.model === data.model && usage.startedAt !== undefined);
       return { before, turnings, touchedAt: touch?.startedAt ?? before.startedAt, own };
@@ -69,14 +69,29 @@ function linkOf(rows: readonly StoredRow[], { row, data, index }: UsageAt): Link
   };
 }
 
-/** The `request` row of a usage row: nothing but its own step's blocks stands between them. */
+/** The `request` row of a step's usage row: between them stand its own blocks, and what was done beside it. */
 function requestOf(rows: readonly StoredRow[], usage: StoredRow, index: number) {
   for (const { row, data } of systemRows(rows, index - 1)) {
-    if (data.kind === "usage") return null;
-    if (data.kind === "request" && isAt(row, usage)) return { data, createdAt: row.createdAt };
+    if (data.kind === "usage" && isStep(data)) return null;
+    if (data.kind === "request" && isStep(data) && isAt(row, usage)) return { data, createdAt: row.createdAt };
   }
   return null;
 }
+
+/**
+ * The log as a request finds it whose body ends with this row, the last of a step: of what came later only what was done
+ * beside the steps counts. Such are a refresh of an earlier body, and a summary of a beginning.
+ */
+export const logUpTo = (rows: readonly StoredRow[], seq: number): readonly StoredRow[] => [
+  ...rows.slice(0, seq),
+  ...rows
+    .slice(seq)
+    .filter(
+      ({ type, data }) => type === "system" && (data.kind === "request" || data.kind === "usage") && !isStep(data),
+    ),
+];
+
+const isStep = ({ purpose }: Pick<RequestData, "purpose">): boolean => (purpose ?? "step") === "step";
 
 function* systemRows(rows: readonly StoredRow[], from: number) {
   for (let index = from; index >= 0; index--) {

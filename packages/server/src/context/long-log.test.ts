@@ -52,7 +52,12 @@ class LongLog {
     this.rows.push({ ...place(), role: "assistant", type: "text", data: { text: "I will look. ".repeat(5) } });
     if (step < stepsOfTurn - 1) {
       const call = { callId: `call${tokens}`, name: "work" };
-      this.rows.push({ ...place(), role: "assistant", type: "tool_call", data: { ...call, argsText: "{}", arguments: {} } });
+      this.rows.push({
+        ...place(),
+        role: "assistant",
+        type: "tool_call",
+        data: { ...call, argsText: "{}", arguments: {} },
+      });
       const result = { ...call, result: "out ".repeat(100), isError: false };
       this.rows.push({ ...place(), role: "tool", type: "tool_result", data: result });
     }

@@ -52,6 +52,7 @@ interface OpenTab {
 export class TabContexts implements ContextActs {
   readonly #ports: TabContextsPorts;
   readonly #warm = new Map<TabId, KeepWarm>();
+  #closed = false;
 
   constructor(ports: TabContextsPorts) {
     this.#ports = ports;
@@ -59,7 +60,7 @@ export class TabContexts implements ContextActs {
 
   /** The tab came to rest, or its fields changed. */
   rested(actor: TabActor): void {
-    if (actor.isRunning) return;
+    if (actor.isRunning || this.#closed) return;
     this.#warmOf(actor).arm();
   }
 
@@ -70,6 +71,7 @@ export class TabContexts implements ContextActs {
   }
 
   close(): void {
+    this.#closed = true;
     for (const warm of this.#warm.values()) warm.close();
   }
 

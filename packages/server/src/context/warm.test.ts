@@ -184,6 +184,53 @@ describe("keep warm", () => {
     expect((await warmOf(rig)).nextAt).toBeNull();
   });
 
+  test("[WARM-8] back on a model its own last body is kept alive, and billed against nothing but itself", async () => {
+    await using rig = await warmRig();
+    await turn(rig);
+    await rig.workspace.patch(rig.tab, { model: "anthropic/claude-sonnet-5" });
+    await turn(rig, long.repeat(3));
+    await rig.workspace.patch(rig.tab, { model: opus });
+    await due(rig, 1);
+    const [usage] = dataOf(await rig.rows(), "usage", "warm");
+    expect(usage).toMatchObject({ model: opus, purpose: "warm" });
+    expect(usage).not.toHaveProperty("cause");
+    expect(usage?.kind === "usage" && [usage.read, usage.read === usage.attainable]).toEqual([
+      expect.any(Number),
+      true,
+    ]);
+  });
+
+  test("[WARM-3] a turn that begins while a refresh is under way is not held up, and both are billed once", async () => {
+    await using rig = await warmRig({
+      script: [says("one"), says("two"), says("three")],
+    });
+    await turn(rig);
+    const { nextAt } = await warmOf(rig);
+    await rig.clock.advance((nextAt ?? 0) - rig.clock.now());
+    await turn(rig);
+    await rig.until("the refresh is billed", async () => (await refreshed(rig)) === 1);
+    expect(dataOf(await rig.rows(), "usage", "step")).toHaveLength(2);
+    const last = dataOf(await rig.rows(), "usage", "step").at(-1);
+    expect(last).not.toHaveProperty("cause");
+    await turn(rig);
+    expect(dataOf(await rig.rows(), "usage", "step").at(-1)).not.toHaveProperty("cause");
+  });
+
+  test("[WARM-2] a server that is closing arms nothing, whatever comes to rest meanwhile", async () => {
+    await using rig = await warmRig({ script: [works("c1"), says("done")] });
+    await send(rig, "busy", "work");
+    await toolRuns(rig);
+    const closing = rig.workspace.close(60_000);
+    for (const work of rig.works.values()) work.end("ready");
+    for (let at = 0; at < 20; at++) {
+      await rig.clock.advance(1);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await closing;
+    await passes(rig);
+    expect(await requests(rig, "warm")).toEqual([]);
+  });
+
   test("[WARM-9] its rows are no news for whoever had seen all", async () => {
     await using rig = await warmRig();
     await turn(rig);

@@ -4,7 +4,7 @@
  * Off unless a person turned it on for the tab, within their caps, never while a turn is open, and never a body of its own: a
  * fold that does not give the very bytes that were sent is not sent. When it is due the rows alone say, so a restart goes on.
  */
-import { bookUsage, type ModelFailure, type ResolvedModel, type Spending, usageData } from "@varve/agent";
+import { bookUsage, logUpTo, type ModelFailure, type ResolvedModel, type Spending, usageData } from "@varve/agent";
 import type { TabEntry } from "@varve/log";
 import {
   type Clock,
@@ -44,6 +44,12 @@ const retriesMax = 2;
 const retryMs = 5_000;
 
 type Warm = ContextBody["warm"];
+interface Begun {
+  readonly built: WireRequest;
+  readonly model: ResolvedModel;
+  /** The step whose body it is. */
+  readonly entry: Sent;
+}
 
 export class KeepWarm {
   readonly #ports: KeepWarmPorts;
@@ -139,7 +145,7 @@ export class KeepWarm {
     const begun = await actor.act(() => this.#begin());
     if (isFault(begun)) return begun;
     if (begun === null) return "nothing";
-    const { built, model } = begun;
+    const { built, model, entry } = begun;
     const startedAt = clock.now();
     const generated = await model.generate({
       ...built.options,
@@ -154,7 +160,8 @@ export class KeepWarm {
       if (isFault(rows)) return rows;
       const usage = bookUsage({
         usage: usageData(generated.usage, model.info.id),
-        rows: [...rows],
+        // The body is that step's, whatever was sent to other models since.
+        rows: logUpTo(rows, entry.usageSeq ?? entry.seq),
         place: { turnId: noTurn, step: 0 },
         model,
         startedAt,
@@ -167,7 +174,7 @@ export class KeepWarm {
   }
 
   /** Inside the mailbox: the `request` row of a refresh that is due, and its body. Null: it is not, or not any more. */
-  async #begin(): Promise<{ readonly built: WireRequest; readonly model: ResolvedModel } | Fault | null> {
+  async #begin(): Promise<Begun | Fault | null> {
     const { actor, clock, resolve } = this.#ports;
     if (actor.isRunning || actor.core.tab.trashedAt !== null || this.#gone.signal.aborted) return null;
     const rows = await actor.core.load();
@@ -189,7 +196,7 @@ export class KeepWarm {
       ...(chars !== null && { chars }),
     };
     const problem = await actor.sealQuietly([this.#row(request)]);
-    return problem ?? { built, model };
+    return problem ?? { built, model, entry };
   }
 
   async #bodyOf(rows: readonly StoredRow[], entry: Sent, model: ResolvedModel): Promise<WireRequest | Fault> {
