@@ -1,11 +1,14 @@
 import { isFault, type StoredRow } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
+import { chooseProfile } from "./choose-profile.ts";
 import { createFolder } from "./folder.ts";
 import type { ModelMessage } from "./model-message.ts";
+import { wireTarget } from "./profile.ts";
 import type { RequestInput, WireRequest } from "./request.ts";
 import { requestFor } from "./testing/capture.ts";
 import { pixelBlob, toAnthropic, toCompatible } from "./testing/folded.ts";
 import { blobHash, C, type Draft, logOf, P, Q, R, RI, T, U, UA, V, X, XU } from "./testing/rows.ts";
+import { thinkingRow } from "./testing/scoped-rows.ts";
 import { show } from "./testing/show.ts";
 
 const png = { blob: blobHash("a"), mediaType: "image/png" };
@@ -86,6 +89,23 @@ describe("work that is done once", () => {
     const high = request(log, { effort: "high" });
     expect(shared(one.messages, high.messages)).toBeGreaterThan(30);
     expect(shared(one.messages, request(log, { target: toCompatible }).messages)).toBe(0);
+  });
+
+  test("[WIRE-80] the same model under another account begins anew, for what is handed back to it is another's", () => {
+    const ask = (account: string | null) => wireTarget(chooseProfile("openai", "gpt-5.6"), "gpt-5.6", account);
+    const thought = thinkingRow("signed", {
+      scope: ask("work").modelScope,
+      token: "k",
+      text: "hm",
+      place: { turn: "t1", step: 0 },
+    });
+    const rows = logOf(P(), U("a"), thought, T("t"), U("b", { turn: "t2" }));
+    const folder = createFolder();
+    const encrypted = [null, "work", "home", "work"].map((account) => {
+      const built = folder.request({ rows, target: ask(account), modelName: "m", effort: "default" });
+      return JSON.stringify(isFault(built) ? built : built.messages).includes("enc-k");
+    });
+    expect(encrypted).toEqual([false, true, false, true]);
   });
 
   test("[WIRE-80] blobs to read are named once, and again only when an undo shows what was hidden", () => {
