@@ -4,7 +4,7 @@ import { countText } from "../tab/usage.ts";
 import { moneyText } from "./money-text.ts";
 
 export const aboutMoney = (usd: number | null): string =>
-  usd === null ? "a price that is not known" : `about ${moneyText(usd)}`;
+  usd === null ? "a price that is not known" : usd > 0 && usd < 0.0001 ? moneyText(usd) : `about ${moneyText(usd)}`;
 
 /** What the next request would do with the context: read it, write it again, or pay for it as new. */
 export function previewTokens({ tokens, read, written, fresh }: Preview): string {

@@ -1,7 +1,8 @@
-import type { ContextBody, ErrorBody, LedgerBody, LedgerStep, TabId } from "@varve/protocol";
+import type { Clock, ContextBody, ErrorBody, LedgerBody, LedgerStep, TabId } from "@varve/protocol";
 import type { Api } from "../api/api.ts";
 import type { Result } from "../api/http.ts";
 import { joinSteps } from "./join-steps.ts";
+import { PacedReading } from "./paced-reading.ts";
 
 /** The parts of the side panel. */
 export type PanelPart = "cost" | "context" | "cache" | "limits" | "requests";
@@ -11,7 +12,7 @@ export type ContextAct = "tell" | "rebuild" | "compact" | "undo";
 
 /**
  * Cost, context and cache of one tab as the server last told them. Read anew when a request was billed, a turn ended or an
- * act was done; while one reading is under way, any number of further wishes become one more.
+ * act was done.
  */
 export class TabLedger {
   body: LedgerBody | null = $state.raw(null);
@@ -30,12 +31,14 @@ export class TabLedger {
   actError: ErrorBody | null = $state.raw(null);
   readonly #tab: TabId;
   readonly #api: Api;
-  #reading = false;
-  #again = false;
+  readonly #reading: PacedReading;
 
-  constructor(tab: TabId, api: Api) {
+  constructor(tab: TabId, api: Api, clock: Clock) {
     this.#tab = tab;
     this.#api = api;
+    this.#reading = new PacedReading(async () => {
+      await Promise.all([this.#readLedger(), this.#readContext()]);
+    }, clock);
   }
 
   open(part: PanelPart): void {
@@ -53,18 +56,11 @@ export class TabLedger {
     this.inspected = requestSeq;
   }
 
-  async refresh(): Promise<void> {
-    if (this.#reading) {
-      this.#again = true;
-      return;
-    }
-    this.#reading = true;
-    do {
-      this.#again = false;
-      await Promise.all([this.#readLedger(), this.#readContext()]);
-    } while (this.#again);
-    this.#reading = false;
-  }
+  refresh = (): Promise<void> => this.#reading.now();
+  /** For bills that come in while an agent works, many a minute. */
+  refreshSoon = (): void => this.#reading.soon();
+  /** Nobody looks at the tab any more. */
+  rest = (): void => this.#reading.rest();
 
   async older(): Promise<void> {
     const last = this.steps.at(-1);

@@ -3,7 +3,7 @@ import { parseTabId } from "@varve/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { emptySum, step } from "../dev/fake-ledger-bodies.ts";
-import { bytesText, rewrittenText } from "./bill-text.ts";
+import { billCauseName, billCauseText, bytesText, rewrittenText, unreadableText } from "./bill-text.ts";
 import { blockText } from "./block-text.ts";
 import { causeName, causeText } from "./cause-text.ts";
 import { changeTitle, patchOf } from "./change-text.ts";
@@ -287,7 +287,7 @@ describe("days", () => {
   const day = (price: number, unpriced = 0) => ({ day: "2026-11-30", sum: { ...emptySum, price, unpriced } });
   test("bars are measured against the dearest; what cost anything can be seen", () => {
     expect(dayBars([day(0), day(0.001), day(5), day(10)]).map(({ height }) => height)).toEqual([0, 0.02, 0.5, 1]);
-    expect(dayBars([day(0, 3)])).toEqual([{ day: "2026-11-30", price: 0, unpriced: 3, height: 0 }]);
+    expect(dayBars([day(0, 3)])).toEqual([{ day: "2026-11-30", price: 0, unpriced: 3, height: 0.02 }]);
     expect(dayBars([])).toEqual([]);
   });
   test("a day is the server's in every zone", () => {
@@ -330,7 +330,32 @@ describe("bills of other tools", () => {
       "1.0k tokens were paid again although they had been sent before; at a price that is not known.",
     ],
   ])("%j", (rewritten, text) => {
-    expect(rewrittenText(rewritten)).toBe(text);
+    expect(rewrittenText(rewritten, 0)).toBe(text);
+  });
+  test("where a request has no known price, what was paid again is a least, and no share of anything", () => {
+    expect(rewrittenText({ tokens: 86_000, price: 0.35, share: 0.62 }, 1)).toBe(
+      "86k tokens were paid again although they had been sent before: at least $0.35.",
+    );
+  });
+  test("a recording tells no rows and no prompt: its causes have words of their own", () => {
+    expect([billCauseName.prefix, billCauseText({ kind: "prefix", tokens: 1 })]).toEqual([
+      "the tool’s system prompt or tools changed",
+      "The tool’s system prompt or tools changed",
+    ]);
+    expect([billCauseName.provider, billCauseText({ kind: "provider", tokens: 1 })]).toEqual([
+      "not explained by the recording",
+      "Nothing in the recording explains it",
+    ]);
+    expect([billCauseName.expired, billCauseText({ kind: "expired", tokens: 1, idleMs: 370_000 })]).toEqual([
+      "cache expired",
+      "The cache had expired after 6 min 10 s idle",
+    ]);
+  });
+  test.each([
+    [1, "1 line could not be read and is not counted."],
+    [2, "2 lines could not be read and are not counted."],
+  ])("%d unreadable lines", (lines, text) => {
+    expect(unreadableText(lines)).toBe(text);
   });
   test.each([
     [812, "812 bytes"],

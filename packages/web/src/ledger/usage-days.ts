@@ -6,7 +6,7 @@ export interface DayBar {
   readonly day: string;
   readonly price: number;
   readonly unpriced: number;
-  /** Height between 0 and 1 against the dearest day; what cost anything at all can be seen. */
+  /** Height between 0 and 1 against the dearest day; what cost anything at all, or nobody knows how much, can be seen. */
   readonly height: number;
 }
 
@@ -16,7 +16,7 @@ export function dayBars(days: readonly Day[]): readonly DayBar[] {
   const most = Math.max(0, ...days.map(({ sum }) => sum.price));
   return days.map(({ day, sum: { price, unpriced } }) => {
     const height = most === 0 ? 0 : price / most;
-    return { day, price, unpriced, height: price > 0 ? Math.max(SEEN_HEIGHT, height) : 0 };
+    return { day, price, unpriced, height: price > 0 || unpriced > 0 ? Math.max(SEEN_HEIGHT, height) : 0 };
   });
 }
 

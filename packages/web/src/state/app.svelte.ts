@@ -97,7 +97,7 @@ export class App {
   ledger(tab: OpenTab): TabLedger {
     const known = this.#ledgers.get(tab);
     if (known) return known;
-    const ledger = new TabLedger(tab.handle.tabId, this.api);
+    const ledger = new TabLedger(tab.handle.tabId, this.api, this.clock);
     this.#ledgers.set(tab, ledger);
     return ledger;
   }

@@ -65,8 +65,8 @@ export class OpenTab {
   readonly textQuestion: TextQuestion | undefined = $derived.by(() =>
     this.questions.find((one) => one.kind !== "limit"),
   );
-  /** seq of the newest row that tells what a request took; 0 without one in the window. */
-  readonly lastBill: number = $derived.by(() => lastBillOf(this.snapshot.rows));
+  /** seq of the newest row that moves cost or context, whoever made it; 0 without one in the window. */
+  readonly lastMove: number = $derived.by(() => lastMoveOf(this.snapshot.rows));
   readonly prefix: PrefixStub | null = $derived.by(() => prefixOf(this.snapshot.rows));
   readonly empty: boolean = $derived.by(
     () =>
@@ -106,8 +106,19 @@ function questionOf(wait: Wait, rows: readonly LogChunk[]): OpenQuestion {
     : { kind: "permission", wait, subject: null };
 }
 
-function lastBillOf(rows: readonly LogChunk[]): number {
-  const row = rows.findLast(({ type, data }) => type === "system" && data.kind === "usage");
+/** A bill, what was told, rebuilt, summed up or undone, and another model, effort or lifetime. */
+const MOVES: ReadonlySet<string> = new Set([
+  "usage",
+  "note",
+  "prefix",
+  "compaction",
+  "compaction-undo",
+  "model-changed",
+  "context-changed",
+]);
+
+function lastMoveOf(rows: readonly LogChunk[]): number {
+  const row = rows.findLast(({ type, data }) => type === "system" && "kind" in data && MOVES.has(data.kind));
   return row?.seq ?? 0;
 }
 
