@@ -84,7 +84,7 @@ test("summed up by hand: the person's words stay, a lost word is looked up, and 
 
 test("a job longer than the window: it sums up by itself, keeps the person's words, and the file is right", async () => {
   await using project = await makeProject("empty");
-  const lines = 60;
+  const lines = 36;
   const wish = `Write ${lines} lines into job.txt, one a step. The code word is BIRCH-7.`;
   const nextLine = ({ messages }: FakeRequest): number =>
     Math.max(
@@ -99,7 +99,7 @@ test("a job longer than the window: it sums up by itself, keeps the person's wor
     if (next > lines)
       return { blocks: [say(`Done, ${/code word is (\S+)\./.exec(JSON.stringify(request.body))?.[1]}`)] };
     const command = `echo ${next} >> job.txt; echo wrote ${next}`;
-    return { blocks: [say("I go on with the next line. ".repeat(40)), call("bash", { command })] };
+    return { blocks: [say("I go on with the next line. ".repeat(110)), call("bash", { command })] };
   };
   await using provider = await createFakeProvider({ reply: worker });
   await using product = await Product.start({ provider });
@@ -112,7 +112,7 @@ test("a job longer than the window: it sums up by itself, keeps the person's wor
   });
   using follower = await Follower.on(product.api, tab.id);
   const { id } = await product.api.send(tab.id, wish);
-  await follower.untilAnswered(id, 60_000);
+  await follower.untilAnswered(id, 110_000);
 
   const numbers = Array.from({ length: lines }, (_, index) => `${index + 1}\n`).join("");
   expect(await readFile(project.path("job.txt"), "utf8")).toBe(numbers);
