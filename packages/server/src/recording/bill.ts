@@ -69,7 +69,9 @@ export class RecordingBill {
     request.usage = usage;
     const cause = causeOf(request);
     this.#sum = addUsage(this.#sum, usage, prices);
-    this.#models.set(usage.model, addUsage(this.#models.get(usage.model) ?? emptySum(), usage, prices));
+    const ofModel = this.#models.get(usage.model);
+    if (ofModel !== undefined || this.#models.size < recordingLimits.modelsMax)
+      this.#models.set(usage.model, addUsage(ofModel ?? emptySum(), usage, prices));
     if (request.told !== null) this.#told = (this.#told ?? 0) + request.told;
     if (cause !== null && attainable !== null) this.#lose(request, cause, attainable);
     request.before = null;

@@ -6,7 +6,7 @@
 import type { UsageData } from "@varve/agent";
 import type { RecordingBill } from "./bill.ts";
 import { BoundedMap } from "./bounded-map.ts";
-import { type Fields, fieldsOf, figureOf, textOf, timeOf } from "./json.ts";
+import { type Fields, fieldsOf, figureOf, nameOf, timeOf } from "./json.ts";
 import { recordingLimits } from "./limits.ts";
 import { factsOfRecorded } from "./model-names.ts";
 import { emptyTip, type RecordingReader, type Tip } from "./recorded.ts";
@@ -22,9 +22,9 @@ export class ClaudeCodeReader implements RecordingReader {
   }
 
   line(entry: Fields): void {
-    const uuid = textOf(entry.uuid);
+    const uuid = nameOf(entry.uuid);
     if (uuid === null) return;
-    const agent = entry.isSidechain === true ? (textOf(entry.agentId) ?? "sidechain") : "";
+    const agent = entry.isSidechain === true ? (nameOf(entry.agentId) ?? "sidechain") : "";
     const behind = this.#behind(entry, agent);
     const at = timeOf(entry.timestamp);
     const tip = entry.type === "assistant" ? this.#answer(entry, behind, at) : { ...behind, at };
@@ -35,17 +35,17 @@ export class ClaudeCodeReader implements RecordingReader {
   #behind(entry: Fields, agent: string): Tip {
     const newest = this.#newest.get(agent) ?? emptyTip;
     if (isCompaction(entry)) {
-      const from = textOf(entry.logicalParentUuid) ?? textOf(entry.parentUuid);
+      const from = nameOf(entry.logicalParentUuid) ?? nameOf(entry.parentUuid);
       return { ...((from === null ? undefined : this.#tips.get(from)) ?? newest), compacted: true };
     }
-    const parent = textOf(entry.parentUuid);
+    const parent = nameOf(entry.parentUuid);
     return parent === null ? emptyTip : (this.#tips.get(parent) ?? newest);
   }
 
   #answer(entry: Fields, tip: Tip, at: number | null): Tip {
     const message = fieldsOf(entry.message);
-    const id = textOf(message.id);
-    const modelId = textOf(message.model);
+    const id = nameOf(message.id);
+    const modelId = nameOf(message.model);
     // What the tool says in a model's place, an error of the line for example, was no request.
     if (modelId === null || modelId.startsWith("<") || entry.isApiErrorMessage === true) return { ...tip, at };
     const usage = usageOf(fieldsOf(message.usage), `anthropic/${modelId}`);

@@ -1,4 +1,6 @@
 /** Looking into JSON of which nothing is certain. */
+import { recordingLimits } from "./limits.ts";
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const isFields = (value: unknown): value is Fields =>
@@ -18,12 +20,21 @@ export function parseFields(text: string): Fields | null {
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** A count of tokens, or an amount. Null where there is none. */
-export const figureOf = (value: unknown): number | null =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+/** An id or a name, which is kept. A text that is too long for one is none. */
+export function nameOf(value: unknown): string | null {
+  const text = textOf(value);
+  return text !== null && text.length <= recordingLimits.nameCharsMax ? text : null;
+}
 
-/** Milliseconds: a number, or a date as text. */
+/** A count of tokens, or an amount. Null where there is none, and where there is one that cannot be. */
+export const figureOf = (value: unknown): number | null =>
+  typeof value === "number" && value >= 0 && value <= recordingLimits.figureMax ? value : null;
+
+/** Milliseconds: a number, or a date as text. Null for what is no time of any calendar. */
 export function timeOf(value: unknown): number | null {
   const time = typeof value === "string" ? Date.parse(value) : value;
-  return typeof time === "number" && Number.isFinite(time) ? time : null;
+  return typeof time === "number" && Math.abs(time) <= lastTimeMs ? time : null;
 }
+
+/** Of a `Date`. */
+const lastTimeMs = 8.64e15;

@@ -12,6 +12,12 @@ export const recordingLimits = {
   requestsOpenMax: 100_000,
   /** Ids of closed requests by which a repetition is known; the older half is forgotten. */
   requestsKnownMax: 500_000,
+  /** Of an id or a model's name; a longer one is none. */
+  nameCharsMax: 500,
+  /** Models that are told apart; what others cost counts in the whole alone. */
+  modelsMax: 500,
+  /** Tokens of a request, and its US dollars; more is taken for a mistake. */
+  figureMax: 1e12,
   /** The dearest shortfalls that a bill lists. */
   shortfallsMax: 50,
   /** Recordings that are listed, the newest; and what is looked at to find them. */

@@ -5,7 +5,7 @@
 import type { UsageData } from "@varve/agent";
 import type { RecordingBill } from "./bill.ts";
 import { BoundedMap } from "./bounded-map.ts";
-import { type Fields, fieldsOf, figureOf, textOf, timeOf } from "./json.ts";
+import { type Fields, fieldsOf, figureOf, nameOf, timeOf } from "./json.ts";
 import { recordingLimits } from "./limits.ts";
 import { factsOfRecorded } from "./model-names.ts";
 import { emptyTip, type RecordingReader, type Tip } from "./recorded.ts";
@@ -23,13 +23,13 @@ export class PiReader implements RecordingReader {
     const behind = this.#behind(entry);
     const tip = this.#next(entry, { ...behind, at: timeOf(entry.timestamp) });
     this.#newest = tip;
-    const id = textOf(entry.id);
+    const id = nameOf(entry.id);
     if (id !== null && entry.type !== "session") this.#tips.set(id, tip);
   }
 
   /** Format 1 has no ids: each entry follows the one before it. A root of the tree follows only what the header says. */
   #behind(entry: Fields): Tip {
-    const parent = textOf(entry.parentId);
+    const parent = nameOf(entry.parentId);
     if (parent !== null) return this.#tips.get(parent) ?? this.#newest;
     return entry.parentId === null ? { ...emptyTip, options: this.#newest.options } : this.#newest;
   }
@@ -38,7 +38,7 @@ export class PiReader implements RecordingReader {
     switch (entry.type) {
       case "session":
       case "thinking_level_change":
-        return { ...tip, options: textOf(entry.thinkingLevel) ?? tip.options };
+        return { ...tip, options: nameOf(entry.thinkingLevel) ?? tip.options };
       case "compaction":
         return { ...tip, compacted: true };
       case "message": {
@@ -51,8 +51,8 @@ export class PiReader implements RecordingReader {
   }
 
   #request(message: Fields, tip: Tip): Tip {
-    const provider = textOf(message.provider) ?? "unknown";
-    const modelId = textOf(message.model) ?? "unknown";
+    const provider = nameOf(message.provider) ?? "unknown";
+    const modelId = nameOf(message.model) ?? "unknown";
     const usage = usageOf(fieldsOf(message.usage), `${provider}/${modelId}`);
     const last = this.#bill.add(null, tip, {
       startedAt: timeOf(message.timestamp) ?? tip.at ?? 0,

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BillBody } from "@varve/protocol";
 import { isFault } from "@varve/protocol";
+import { billBodySchema } from "@varve/protocol/schema";
 import { recordedDataDir, WITHOUT_RECORDINGS } from "@varve/sim";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { recordingLimits } from "./limits.ts";
 import { billOf, formatOf, readBill } from "./read-bill.ts";
 
 const minute = 60_000;
@@ -46,6 +48,38 @@ function asked(
   const message = { role: "assistant", provider, model, usage: { ...zero, ...usage }, timestamp: start + at * minute };
   return { type: "message", ...place, message };
 }
+
+describe("a recording that somebody made to do harm", () => {
+  test("[BILL-7] figures, times and names that cannot be are taken for unknown", async () => {
+    const absurd = [1e300, -1, "7", null, [], {}, Number.MAX_VALUE];
+    const bill = await billFrom([
+      header,
+      asked(0, { input: 100_000 }),
+      ...absurd.map((figure) => ({
+        ...asked(0, { input: figure, output: figure, cacheRead: figure, cacheWrite: figure, cost: { total: figure } }),
+        message: { ...asked(0, { input: figure }).message, timestamp: figure },
+      })),
+      ...absurd.map((figure) => asked(1, { input: 100_000, cacheWrite1h: figure, reasoning: figure })),
+      asked(400, { input: 100_000 }, { model: "m".repeat(100_000), provider: "p".repeat(100_000) }),
+      { ...asked(500, { input: 100_000 }), timestamp: 1e300 },
+      ...["__proto__", "constructor", "toString"].map((model) => asked(600, { input: 5 }, { model, provider: model })),
+    ]);
+    expect(JSON.parse(JSON.stringify(bill))).toEqual(bill);
+    expect(billBodySchema.parse(bill)).toEqual(bill);
+    expect(bill.models.map(({ model }) => model)).toContain("unknown/unknown");
+    for (const { at } of bill.shortfalls) expect(new Date(at).toISOString()).toMatch(/^(1970|2026)/);
+  });
+
+  test("[BILL-7] names without end cost no memory without end", async () => {
+    const { modelsMax } = recordingLimits;
+    const many = Array.from({ length: modelsMax * 2 }, (_, index) =>
+      asked(index, { input: 9 }, { model: `m${index}` }),
+    );
+    const bill = await billFrom([header, ...many]);
+    expect(bill.models).toHaveLength(modelsMax);
+    expect(bill.sum.requests).toBe(modelsMax * 2);
+  });
+});
 
 describe("a recording of pi", () => {
   test("[BILL-2] each assistant message is a request, priced by our list; what the file says stands beside it", async () => {
