@@ -199,6 +199,15 @@ describe("OpenAI Responses", () => {
     expect(text).toContain('"phase":"commentary"');
   });
 
+  test.each([null, "a later word", 7])(
+    "[WIRE-62] a phase that the adapter does not know is left out: %j",
+    async (phase) => {
+      const text = textRow("t", { scope: one.target.modelScope, token: "m", partial: false, place });
+      const odd = { ...text, data: { ...text.data, providerMetadata: { openai: { phase } } } };
+      expect(await bodyOf(one, logOf(P(), U("a"), odd, U("b", t2)))).not.toContain("phase");
+    },
+  );
+
   test("[WIRE-62] several summaries of one reasoning item are one item again, with what was encrypted last", async () => {
     const summary = (text: string, content: string) => ({
       ...signed(one, "k"),
