@@ -43,7 +43,6 @@ const acts = {
   stop: (rig: Rig) => rig.workspace.stop(rig.tab, {}),
   send: (rig: Rig, id: string) => send(rig, id, id),
   "stop and send": (rig: Rig, id: string) => send(rig, id, id, "stop"),
-  queue: (rig: Rig, id: string) => send(rig, id, id, "queue"),
   wish: (rig: Rig) => rig.workspace.contexts.compact(rig.tab),
   kill: async () => undefined,
 } as const;
@@ -55,7 +54,7 @@ async function checked(rig: Rig, act: Act, at: string): Promise<void> {
   const head = await rig.workspace.head(rig.tab);
   if (isFault(head)) throw new Error(head.message);
   expect(head.queue).toEqual([]);
-  if (act.includes("send") || act === "queue") {
+  if (act.includes("send")) {
     expect((await rig.rows()).filter(({ id }) => id === `late-${at}`)).toHaveLength(1);
   }
   await send(rig, `again-${at}`, `again-${at}`);
@@ -254,6 +253,9 @@ describe("a compaction between turns", () => {
 /** Commits of a compaction between turns: its request, its bill, its row, the end of its turn. */
 const commits = [1, 2, 3, 4];
 
+/** A process that died has either written a batch or not: nobody else reads in the middle of it. */
+const whensOf = (act: Act) => (act === "stop" ? (["before", "after"] as const) : (["after"] as const));
+
 async function sweep(act: Act): Promise<readonly string[]> {
   const watch = watched();
   const script = [summary, ...Array.from({ length: 30 }, (_, n) => says(`answer ${n} ${long}${long}`))];
@@ -264,8 +266,7 @@ async function sweep(act: Act): Promise<readonly string[]> {
     await rig.until("it is idle", atRest(rig));
   }
   const seen: string[] = [];
-  // A process that died has either written a batch or not: nobody else reads in the middle of it.
-  for (const when of act === "kill" ? (["after"] as const) : (["before", "after"] as const)) {
+  for (const when of whensOf(act)) {
     for (const point of commits) {
       const old = rig;
       const before = (await kinds(rig)).filter((kind) => kind === "compaction").length;
@@ -309,7 +310,7 @@ describe("at every commit of a compaction between turns", () => {
     "[CONTEXT-5] %s: the tab comes to rest, each message is there once, each turn has ended",
     async (act) => {
       const seen = await sweep(act);
-      expect(seen).toHaveLength(act === "kill" ? commits.length : 2 * commits.length);
+      expect(seen).toHaveLength(whensOf(act).length * commits.length);
       // Before its row is written nothing is changed by a stop or a death; afterwards the row stands.
       if (act === "kill") expect(seen).toEqual(["as it was", "as it was", "compacted", "compacted"]);
       else if (!act.startsWith("stop")) expect(new Set(seen)).toEqual(new Set(["compacted"]));
