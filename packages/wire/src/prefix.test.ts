@@ -163,6 +163,17 @@ describe("request options", () => {
     expect(asked).toEqual(expected);
   });
 
+  test("[WIRE-24] what is said of tools is left out where there are none, for it would be refused", () => {
+    const target = wireTarget(chooseProfile("openai", "gpt-5.6-sol"), "gpt-5.6-sol");
+    const [full, bare] = [make({ tools: testTools }), make({ tools: [] })].map((one) =>
+      requestOptions(one, target, "default"),
+    );
+    expect(full?.providerOptions?.openai?.parallelToolCalls).toBe(true);
+    expect(full?.tools?.map((tool) => tool.type === "function" && tool.strict)).toEqual([false, false]);
+    expect(bare?.providerOptions?.openai?.parallelToolCalls).toBeUndefined();
+    expect([bare?.tools, bare?.toolChoice]).toEqual([undefined, undefined]);
+  });
+
   test("[WIRE-24] a prefix of another time still gives a request", () => {
     for (const constants of [
       {},
