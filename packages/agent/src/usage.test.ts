@@ -155,4 +155,15 @@ describe("what was not told", () => {
     expect(figures({ inputTokens: tokens(100, undefined, 60), outputTokens: output(7) }).fresh).toBe(40);
     expect(figures({ inputTokens: tokens(undefined, 40, 60), outputTokens: output(7) }).fresh).toBe(40);
   });
+
+  test("[AGENT-145] a package whose parts are more than its total gives no figure below nothing", () => {
+    const usage = usageData(
+      {
+        inputTokens: { total: 100, noCache: undefined, cacheRead: 80, cacheWrite: 50 },
+        outputTokens: { total: 1, text: undefined, reasoning: undefined },
+      },
+      "m",
+    );
+    expect(usage).toMatchObject({ fresh: 0, read: 80, write5m: 50 });
+  });
 });

@@ -67,7 +67,7 @@ describe("a recording that somebody made to do harm", () => {
     expect(JSON.parse(JSON.stringify(bill))).toEqual(bill);
     expect(billBodySchema.parse(bill)).toEqual(bill);
     expect(bill.models.map(({ model }) => model)).toContain("unknown/unknown");
-    for (const { at } of bill.shortfalls) expect(new Date(at).toISOString()).toMatch(/^(1970|2026)/);
+    for (const { at } of bill.shortfalls) expect(new Date(at).toISOString()).toMatch(/Z$/);
   });
 
   test("[BILL-7] names without end cost no memory without end", async () => {
