@@ -58,10 +58,13 @@ export function checkLimits({ turn, spending, priced }: LimitInput): LimitCheck 
 const moneyLimit = (limit: LimitName, spent: Spent): readonly Reached[] =>
   spent.max === null ? [] : [{ limit, used: spent.price, max: spent.max }];
 
+/** A day's money is a matter of the clock, as the day itself is; nothing is put in order by it. */
+const isSince = ({ createdAt: sealedAt }: StoredRow, from: number): boolean => sealedAt >= from;
+
 /** How far the turn's answers to questions since `from` let it go, 0 without one. */
 function allowance(turn: readonly StoredRow[], limit: LimitName, from: number): number {
   const rows = turn.flatMap((row) =>
-    isKind(row, "limit") && row.data.limit === limit && row.createdAt >= from ? [row.data] : [],
+    isKind(row, "limit") && row.data.limit === limit && isSince(row, from) ? [row.data] : [],
   );
   const questions = new Map(rows.flatMap((data) => (data.state === "asked" ? [[data.askId, data] as const] : [])));
   let begun = 0;

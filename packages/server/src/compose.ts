@@ -130,6 +130,7 @@ function workspaceOn(log: Log, options: StartOptions, parts: Surroundings): Prom
     log,
     clock,
     random,
+    giveWay: () => new Promise((resolve) => setImmediate(resolve)),
     context: nodeContextOperations({ clock, shell: env.SHELL }),
     decide,
     rules: ruleReader(home, (problem) => line("warn", "permission-rules", { problem })),

@@ -18,6 +18,7 @@ async function core(): Promise<TabCore> {
     log,
     clock,
     ids,
+    giveWay: async () => undefined,
     sealed: () => undefined,
     changed: () => undefined,
     settled: async () => undefined,

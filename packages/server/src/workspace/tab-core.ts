@@ -42,6 +42,8 @@ export interface CorePorts {
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: IdMaker;
+  /** Lets whatever else waits in this process have its turn: long reads are done in pages. */
+  readonly giveWay: () => Promise<void>;
   /** These rows are durable, and nobody was told of them yet. */
   readonly sealed: (fence: Fence, rows: readonly StoredRow[]) => void;
   /** Something that the tab list shows has changed. */
@@ -115,7 +117,7 @@ export class TabCore {
     this.#tail = claim.tail;
     this.feed = new TabFeed(claim.logId, claim.term);
     this.feed.restart(claim.logId, claim.term, claim.waiting.map(queuedOf));
-    this.rows = new TabRows(ports.log);
+    this.rows = new TabRows(ports.log, ports.giveWay);
     this.journal = new BlockJournal({ journal: ports.log.journal, clock: ports.clock, tabId: claim.tab.id });
   }
 

@@ -7,10 +7,13 @@ import { assert, type Fault, isFault, type LogId, limits, type StoredRow } from 
 
 export class TabRows {
   readonly #log: Log;
+  readonly #giveWay: () => Promise<void>;
   #rows: StoredRow[] | null = null;
 
-  constructor(log: Log) {
+  /** `giveWay` answers after whatever else waits in this process has had its turn. */
+  constructor(log: Log, giveWay: () => Promise<void>) {
     this.#log = log;
+    this.#giveWay = giveWay;
   }
 
   /** The rows; `load` must have answered since the last `free`. */
@@ -26,7 +29,7 @@ export class TabRows {
   async load(logId: LogId, tail: number): Promise<readonly StoredRow[] | Fault> {
     const rows = this.#rows ?? [];
     for (let pages = 0; rows.length < tail; pages++) {
-      if (pages > 0) await new Promise((resolve) => setImmediate(resolve));
+      if (pages > 0) await this.#giveWay();
       const page = await this.#log.page({ logId, after: rows.length, limit: limits.pageRowsMax });
       if (isFault(page)) return page;
       assert(page.rows.length > 0, `log ${logId} ends at ${rows.length}, its tail says ${tail}`);

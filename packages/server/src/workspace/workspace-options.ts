@@ -33,6 +33,8 @@ export interface WorkspaceOptions {
   readonly rules: (cwd: string) => readonly PermissionRule[];
   /** `VARVE_HOME`. */
   readonly home: string;
+  /** Answers after whatever else waits in this process has had its turn. */
+  readonly giveWay: () => Promise<void>;
   /** Names one start of the server. */
   readonly boot: string;
   readonly defaultModel: () => Promise<string>;

@@ -452,6 +452,7 @@ export class LiveWorkspace implements Workspace {
       log,
       clock,
       ids,
+      giveWay: this.#options.giveWay,
       changed: (id) => this.#feed.changed(id),
       sealed: (fence, rows) => this.#ledger.sealed(fence, rows),
       settled: (rows) => actor.settled(rows),
