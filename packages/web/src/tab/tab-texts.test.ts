@@ -155,7 +155,8 @@ describe("what a turn took", () => {
     const w = writer();
     const place = { turn: "turn", at: 1000 };
     w.user("go", place);
-    const bill = { kind: "usage", model: "m", fresh: 100, read: 0, write5m: 0, write1h: null, output: 5 } as const;
+    const told = { fresh: 100, read: 0, write5m: 0, write1h: null, output: 5, reasoning: null };
+    const bill = { kind: "usage", model: "m", ...told, attainable: null } as const;
     w.system({ ...bill, price: 0.5, cut: true }, place);
     w.system({ ...bill, price: 0.5 }, { ...place, step: 1 });
     w.system({ kind: "turn-end", reason: "done" }, place);
