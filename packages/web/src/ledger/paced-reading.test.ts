@@ -55,6 +55,15 @@ test("what somebody waits for is read at once, and wishes that come meanwhile ar
   expect([read, done]).toEqual([[0, 100], true]);
 });
 
+test("what moves during a reading is read after a rest, however long that takes", async () => {
+  const { clock, read, reading } = rig(1_000);
+  reading.soon();
+  await clock.advance(500);
+  reading.soon();
+  await clock.advance(60_000);
+  expect(read).toEqual([0, 21_000]);
+});
+
 test("nobody looks: a planned reading does not happen; one that is under way goes on", async () => {
   const { clock, read, reading } = rig();
   await reading.now();
