@@ -244,7 +244,10 @@ describe("before a later turn", () => {
   test("[CTX-23] looking at what changed reads the instructions, and never the state of the repository", async () => {
     const { context } = tab({ repository: inRepo, files: { "/home/dev/repo/AGENTS.md": "one" } });
     const rows = sealed(await openingRows(context));
-    const operations = { ...context.operations, repository: () => expect.fail("the whole repository was looked through") };
+    const operations = {
+      ...context.operations,
+      repository: () => expect.fail("the whole repository was looked through"),
+    };
     expect(contextChanges(rows, await freshPrefix({ ...context, operations }))).toEqual([]);
   });
 
