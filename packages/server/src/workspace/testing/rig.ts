@@ -174,7 +174,7 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
     facts: factsByName(models, () => prices),
     offsetAt: () => 0,
     ids: createFakeIds(`b${boots.count}`),
-    giveWay: async () => undefined,
+    giveWay: () => new Promise((resolve) => setImmediate(resolve)),
     random: () => 0.5,
     models,
     tools: workTools(works, shared.preparing),
