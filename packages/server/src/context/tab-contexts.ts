@@ -22,7 +22,7 @@ import {
   type StoredRow,
   type TabId,
 } from "@varve/protocol";
-import type { WireTarget } from "@varve/wire";
+import { targetUnder, type WireTarget } from "@varve/wire";
 import { blobsFor } from "../workspace/blobs-for.ts";
 import { KeepWarm } from "../workspace/keep-warm.ts";
 import { outcomeFault, type TabActor } from "../workspace/tab-actor.ts";
@@ -33,7 +33,7 @@ import { contextBody } from "./context-body.ts";
 import type { ContextActs, PreviewAsked } from "./context-contract.ts";
 import { forecast, type Ground, previewOf } from "./forecast.ts";
 import { sentAt, sentRequest } from "./sent-request.ts";
-import { wayOf } from "./way.ts";
+import { frozenOf, wayOf } from "./way.ts";
 
 export interface TabContextsPorts {
   readonly options: WorkspaceOptions;
@@ -133,10 +133,11 @@ export class TabContexts implements ContextActs {
       const ground = await this.#ground(open);
       if (isFault(ground)) return ground;
       const { effort } = chosen;
+      const frozen = frozenOf(ground.rows, ground.reading);
       const now = await resolvedOr(open, entry.model);
-      const nowWay = now === null ? null : wayOf(now, { effort: effortOf(entry.effort), ttl: ttlOf(open) });
+      const nowWay = now === null ? null : wayOf(now, { effort: effortOf(entry.effort), ttl: ttlOf(open) }, frozen);
       const preview = previewOf(
-        forecast(ground, wayOf(model, chosen)),
+        forecast(ground, wayOf(model, chosen, frozen)),
         nowWay === null ? null : forecast(ground, nowWay),
         model.facts.prices === null ? "The prices of this model are not known." : undefined,
       );
@@ -208,11 +209,14 @@ export class TabContexts implements ContextActs {
       rows.length === 0 ? null : freshPrefix(open.context()),
     ]);
     const ttl = ttlOf(open);
+    const frozen = frozenOf(rows, reading);
     return contextBody({
       ground,
-      way: model === null ? null : wayOf(model, { effort: effortOf(core.tab.effort), ttl }),
+      way: model === null ? null : wayOf(model, { effort: effortOf(core.tab.effort), ttl }, frozen),
       wayInForce:
-        inForce === null ? null : wayOf(inForce, { effort: effortOf(reading.chosen?.effort ?? "default"), ttl }),
+        inForce === null
+          ? null
+          : wayOf(inForce, { effort: effortOf(reading.chosen?.effort ?? "default"), ttl }, frozen),
       changes: fresh === null ? [] : contextChanges(rows, fresh),
       fresh,
       autoCompact: open.turnPorts().autoCompact(),
@@ -225,10 +229,11 @@ export class TabContexts implements ContextActs {
     const log = await open.actor.readLog();
     if (isFault(log)) return log;
     const { rows, reading } = log;
+    const frozen = frozenOf(rows, reading);
     const targets = new Map<string, WireTarget>();
     for (const name of new Set(reading.sent.map(({ model }) => model))) {
       const model = await resolvedOr(open, name);
-      if (model !== null) targets.set(name, model.target);
+      if (model !== null) targets.set(name, targetUnder(frozen, model.target));
     }
     const { clock } = open.actor.core.ports;
     return { rows, reading, targetOf: (name) => targets.get(name) ?? null, now: clock.now(), measured: new Map() };

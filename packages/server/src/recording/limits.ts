@@ -1,5 +1,7 @@
 /** What reading recordings may cost, however large they are. */
 export const recordingLimits = {
+  /** A larger file is refused: it would keep the one who reads it busy for minutes. */
+  fileBytesMax: 4 * 1024 * 1024 * 1024,
   /** Read at once. */
   chunkBytes: 256 * 1024,
   /** A longer line is counted as unreadable and never held. */

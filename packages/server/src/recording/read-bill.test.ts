@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BillBody } from "@varve/protocol";
@@ -348,6 +348,13 @@ describe("a file", () => {
     }
     const given = await readBill(file("late.jsonl", JSON.stringify(header)), AbortSignal.abort());
     expect(given).toMatchObject({ kind: "fault", code: "bad-recording" });
+  });
+
+  test("[BILL-7] a file beyond all measure is refused before it is read", async () => {
+    const path = join(folder, "vast.jsonl");
+    writeFileSync(path, "{}");
+    truncateSync(path, recordingLimits.fileBytesMax + 1);
+    expect(await readBill(path)).toMatchObject({ code: "bad-recording", message: expect.stringContaining("4 GiB") });
   });
 
   test("[BILL-6] fields of any wrong kind break nothing", async () => {

@@ -22,13 +22,24 @@ export async function readBill(path: string, signal?: AbortSignal): Promise<Bill
     return faultOf(path, error);
   }
   try {
-    if (!(await file.stat()).isFile()) return fault("bad-recording", `${path} is not a file.`);
+    const stats = await file.stat();
+    if (!stats.isFile()) return fault("bad-recording", `${path} is not a file.`);
+    if (stats.size > recordingLimits.fileBytesMax) return tooLarge(path, stats.size);
     return await billOf(path, linesOf(bytesOf(file, signal)));
   } catch (error) {
     return faultOf(path, error);
   } finally {
     await file.close();
   }
+}
+
+function tooLarge(path: string, bytes: number): Fault {
+  const gib = (size: number): string => `${Math.round(size / 1024 ** 3)} GiB`;
+  return fault(
+    "bad-recording",
+    `${path} has ${gib(bytes)}; at most ${gib(recordingLimits.fileBytesMax)} are read.`,
+    "Nothing was read. Cut the file into parts by its lines.",
+  );
 }
 
 async function* bytesOf(file: FileHandle, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {

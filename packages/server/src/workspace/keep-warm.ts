@@ -24,7 +24,7 @@ import { foldAt, requestOptions, type WireRequest } from "@varve/wire";
 import type { Sent } from "../context/log-reading.ts";
 import { effortAt } from "../context/sent-request.ts";
 import { type WarmPlan, warmPlan } from "../context/warm-plan.ts";
-import { wayOf } from "../context/way.ts";
+import { frozenOf, wayOf } from "../context/way.ts";
 import { blobsFor } from "./blobs-for.ts";
 import type { ReadLog, TabActor } from "./tab-actor.ts";
 import { optionsOf } from "./tab-options.ts";
@@ -95,9 +95,8 @@ export class KeepWarm {
     const options = optionsOf(tab.options);
     const model = await resolve(tab.model);
     const effort = effortOf(tab.effort);
-    const way = isFault(model) ? null : wayOf(model, { effort, ttl: options.cacheTtl ?? "5m" });
-    const prefix = rows[reading.prefixSeq - 1];
-    const frozen = prefix?.type === "system" && prefix.data.kind === "prefix" ? prefix.data : null;
+    const frozen = frozenOf(rows, reading);
+    const way = isFault(model) ? null : wayOf(model, { effort, ttl: options.cacheTtl ?? "5m" }, frozen);
     const { tab: ofTab, day } = spending();
     return warmPlan({
       reading,
