@@ -27,6 +27,7 @@ const rowTop = (page: Page, text: string) =>
     .getByTestId("user-message")
     .filter({ hasText: text })
     .evaluate((element) => element.getBoundingClientRect().top);
+/** Asked until it holds: an answer that still grows is followed with the next frame. */
 const isAtEnd = (page: Page) =>
   page.getByTestId("rows").evaluate((rows) => rows.scrollHeight - rows.clientHeight - rows.scrollTop < 2);
 
@@ -92,7 +93,7 @@ describe("reading", () => {
     await using opened = await site.open("#/tab/long");
     const { page } = opened;
     await page.getByText("Question 60", { exact: true }).waitFor();
-    expect(await isAtEnd(page)).toBe(true);
+    await expect.poll(() => isAtEnd(page), { timeout: 5_000 }).toBe(true);
     await field(page).fill("One more");
     await field(page).press("Enter");
     await page.getByTestId("rows").evaluate((rows) => {
@@ -131,7 +132,7 @@ describe("reading", () => {
     await pill.getByText("1 new").waitFor();
     await pill.click();
     await pill.waitFor({ state: "detached" });
-    expect(await isAtEnd(page)).toBe(true);
+    await expect.poll(() => isAtEnd(page), { timeout: 5_000 }).toBe(true);
   });
 
   test("sealing leaves the elements of the text alone", async () => {
@@ -145,7 +146,7 @@ describe("reading", () => {
     await page.locator("[data-testid=assistant-text][data-sealed=true]").waitFor();
     expect(await first.getAttribute("data-mark")).toBe("kept");
     expect(await page.locator("[data-testid=assistant-text] table td").count()).toBe(9);
-    expect(await isAtEnd(page)).toBe(true);
+    await expect.poll(() => isAtEnd(page), { timeout: 5_000 }).toBe(true);
     expect(opened.complaints).toEqual([]);
   });
 });
