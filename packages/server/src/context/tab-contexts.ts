@@ -2,6 +2,7 @@
 import {
   contextChanges,
   freshPrefix,
+  prefixInForce,
   type ResolvedModel,
   rebuildRows,
   type Spending,
@@ -33,7 +34,7 @@ import { contextBody } from "./context-body.ts";
 import type { ContextActs, PreviewAsked } from "./context-contract.ts";
 import { forecast, type Ground, previewOf } from "./forecast.ts";
 import { sentAt, sentRequest } from "./sent-request.ts";
-import { frozenOf, wayOf } from "./way.ts";
+import { wayOf } from "./way.ts";
 
 export interface TabContextsPorts {
   readonly options: WorkspaceOptions;
@@ -133,7 +134,7 @@ export class TabContexts implements ContextActs {
       const ground = await this.#ground(open);
       if (isFault(ground)) return ground;
       const { effort } = chosen;
-      const frozen = frozenOf(ground.rows, ground.reading);
+      const frozen = prefixInForce(ground.rows)?.data ?? null;
       const now = await resolvedOr(open, entry.model);
       const nowWay = now === null ? null : wayOf(now, { effort: effortOf(entry.effort), ttl: ttlOf(open) }, frozen);
       const preview = previewOf(
@@ -209,7 +210,7 @@ export class TabContexts implements ContextActs {
       rows.length === 0 ? null : freshPrefix(open.context()),
     ]);
     const ttl = ttlOf(open);
-    const frozen = frozenOf(rows, reading);
+    const frozen = prefixInForce(rows)?.data ?? null;
     return contextBody({
       ground,
       way: model === null ? null : wayOf(model, { effort: effortOf(core.tab.effort), ttl }, frozen),
@@ -229,7 +230,7 @@ export class TabContexts implements ContextActs {
     const log = await open.actor.readLog();
     if (isFault(log)) return log;
     const { rows, reading } = log;
-    const frozen = frozenOf(rows, reading);
+    const frozen = prefixInForce(rows)?.data ?? null;
     const targets = new Map<string, WireTarget>();
     for (const name of new Set(reading.sent.map(({ model }) => model))) {
       const model = await resolvedOr(open, name);

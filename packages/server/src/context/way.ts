@@ -1,19 +1,12 @@
 /** From a choice that a person may make to the way in which requests would be made. */
 import type { ResolvedModel } from "@varve/agent";
-import type { CacheTtl, Effort, PrefixData, StoredRow } from "@varve/protocol";
+import type { CacheTtl, Effort, PrefixData } from "@varve/protocol";
 import { requestOptions, scopeHashOf, targetUnder } from "@varve/wire";
 import type { Way } from "./forecast.ts";
-import type { Reading } from "./log-reading.ts";
 
 export interface Choice {
   readonly effort: Effort;
   readonly ttl: CacheTtl;
-}
-
-/** The prefix in force, null in an empty log. */
-export function frozenOf(rows: readonly StoredRow[], { prefixSeq }: Pick<Reading, "prefixSeq">): PrefixData | null {
-  const row = rows[prefixSeq - 1];
-  return row?.type === "system" && row.data.kind === "prefix" ? row.data : null;
 }
 
 /** `frozen` decides in which form an older log goes on; see `targetUnder`. */

@@ -4,7 +4,15 @@
  * Off unless a person turned it on for the tab, within their caps, never while a turn is open, and never a body of its own: a
  * fold that does not give the very bytes that were sent is not sent. When it is due the rows alone say, so a restart goes on.
  */
-import { bookUsage, logUpTo, type ModelFailure, type ResolvedModel, type Spending, usageData } from "@varve/agent";
+import {
+  bookUsage,
+  logUpTo,
+  type ModelFailure,
+  prefixInForce,
+  type ResolvedModel,
+  type Spending,
+  usageData,
+} from "@varve/agent";
 import type { TabEntry } from "@varve/log";
 import {
   type Clock,
@@ -24,7 +32,7 @@ import { foldAt, requestOptions, type WireRequest } from "@varve/wire";
 import type { Sent } from "../context/log-reading.ts";
 import { effortAt } from "../context/sent-request.ts";
 import { type WarmPlan, warmPlan } from "../context/warm-plan.ts";
-import { frozenOf, wayOf } from "../context/way.ts";
+import { wayOf } from "../context/way.ts";
 import { blobsFor } from "./blobs-for.ts";
 import type { ReadLog, TabActor } from "./tab-actor.ts";
 import { optionsOf } from "./tab-options.ts";
@@ -95,7 +103,7 @@ export class KeepWarm {
     const options = optionsOf(tab.options);
     const model = await resolve(tab.model);
     const effort = effortOf(tab.effort);
-    const frozen = frozenOf(rows, reading);
+    const frozen = prefixInForce(rows)?.data ?? null;
     const way = isFault(model) ? null : wayOf(model, { effort, ttl: options.cacheTtl ?? "5m" }, frozen);
     const { tab: ofTab, day } = spending();
     return warmPlan({
