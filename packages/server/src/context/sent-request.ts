@@ -1,5 +1,5 @@
 /** What exactly one request of a log sent: its fold, block by block, with what the cache made of it by its own bill. */
-import { causePriceOf, parseEffort, type ResolvedModel } from "@varve/agent";
+import { parseEffort, type ResolvedModel } from "@varve/agent";
 import {
   type Fault,
   fault,
@@ -11,6 +11,7 @@ import {
   type StoredRow,
 } from "@varve/protocol";
 import { type BlobLookup, rowsOfRequest, sentBlocks, type WireRequest } from "@varve/wire";
+import { ledgerStep } from "../ledger/ledger-step.ts";
 import type { Reading, Sent } from "./log-reading.ts";
 import { foldOfSent } from "./sent-fold.ts";
 
@@ -144,25 +145,7 @@ function borderOf(
 function stepOf(sent: Sent, { prices }: ResolvedModel["facts"]): LedgerStep | null {
   const { usage, usageSeq } = sent;
   if (usage === null || usageSeq === null) return null;
-  const { fresh, read, write5m, write1h, output, reasoning, price, attainable } = usage;
-  return {
-    requestSeq: sent.seq,
-    usageSeq,
-    turnId: sent.turnId,
-    step: sent.step,
-    purpose: sent.purpose,
-    model: sent.model,
-    startedAt: sent.at,
-    endedAt: sent.endedAt ?? sent.at,
-    fresh,
-    read,
-    write5m,
-    write1h,
-    output,
-    reasoning,
-    price,
-    attainable,
-    cause: usage.cause ?? null,
-    causePrice: usage.cause === undefined ? null : causePriceOf({ ...usage, cause: usage.cause }, prices),
-  };
+  const { seq: requestSeq, turnId, step, purpose, model, at: startedAt, endedAt } = sent;
+  const place = { requestSeq, usageSeq, turnId, step, purpose, model, startedAt, endedAt: endedAt ?? startedAt };
+  return ledgerStep(place, usage, prices);
 }

@@ -1,8 +1,9 @@
 /** The bill of one tab, as its route answers it. */
-import { addSums, causePriceOf, emptySum, sumOfBill } from "@varve/agent";
+import { addSums, emptySum, sumOfBill } from "@varve/agent";
 import type { BillEntry, BillSum, LogEntry } from "@varve/log";
 import type { LedgerBody, LedgerStep, LedgerSum, LogId, TabId, TurnId } from "@varve/protocol";
 import type { Ledger } from "./ledger.ts";
+import { ledgerStep } from "./ledger-step.ts";
 import { childrenOf, familyOf, type Tree, type TreeNode } from "./tab-tree.ts";
 
 /** A tab that can be looked at, among others that only have a name. */
@@ -94,26 +95,8 @@ export async function stepOf(
   { ports }: Ledger,
   { logId, seq, turnId, step, at, usage }: BillEntry,
 ): Promise<LedgerStep> {
-  const { model, fresh, read, write5m, write1h, output, reasoning, price, attainable } = usage;
-  const cause = usage.cause ?? null;
-  return {
-    requestSeq: await ports.log.requestBefore(logId, seq),
-    usageSeq: seq,
-    turnId,
-    step,
-    purpose: usage.purpose ?? "step",
-    model,
-    startedAt: usage.startedAt ?? at,
-    endedAt: at,
-    fresh,
-    read,
-    write5m,
-    write1h,
-    output,
-    reasoning,
-    price,
-    attainable,
-    cause,
-    causePrice: cause === null ? null : causePriceOf(usage, ports.facts(model).prices),
-  };
+  const { model, purpose = "step", startedAt = at } = usage;
+  const requestSeq = await ports.log.requestBefore(logId, seq);
+  const place = { requestSeq, usageSeq: seq, turnId, step, purpose, model, startedAt, endedAt: at };
+  return ledgerStep(place, usage, ports.facts(model).prices);
 }
