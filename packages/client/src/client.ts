@@ -80,8 +80,32 @@ export interface TabSnapshot {
   };
   /** False until the first head: show a loading state. */
   readonly ready: boolean;
+  readonly sync: SyncCheck;
   /** Rows changed under the client (an older database was restored): own messages that may be sent again. */
   readonly lost: readonly PendingMessage[];
+}
+
+/** What came of the last comparison of the window with the server's rows. */
+export interface SyncCheck {
+  readonly state:
+    | "unknown"
+    | "checking"
+    /** The same rows, byte for byte as they travel. */
+    | "same"
+    /** They differed; the window was read anew, and is the same now. */
+    | "healed"
+    /** They differ, also after the window was read anew. */
+    | "different"
+    /** It could not be compared: offline, or the tab moved on each time. `error` says what happened. */
+    | "failed";
+  /** Rows compared. */
+  readonly lo: number;
+  readonly hi: number;
+  /** Clock of the client, ms; 0 before the first. */
+  readonly at: number;
+  /** Differences that this client has found in this tab since it began. */
+  readonly mismatches: number;
+  readonly error?: ErrorBody;
 }
 
 export interface TabHandle {
@@ -106,6 +130,13 @@ export interface TabHandle {
   cancel(id: ChunkId): Promise<ErrorBody | null>;
   /** Stops the open turn (the one shown now), or one call of it. */
   stop(callId?: string): Promise<ErrorBody | null>;
+  /** A running call goes on as a background job, so that what waits is delivered. */
+  background(callId: string): Promise<ErrorBody | null>;
+  /**
+   * Compares the window's rows with the server's, by digest. A difference is healed by reading the rows anew, and counted by
+   * the server. Resolves with the outcome, which the snapshot shows as well; one check at a time.
+   */
+  checkSync(): Promise<SyncCheck>;
   answer(askId: ChunkId, answer: Omit<AnswerBody, "askId">): Promise<ErrorBody | null>;
   pageOlder(): Promise<void>;
   pageNewer(): Promise<void>;

@@ -77,6 +77,15 @@ export const cancelCommandSchema = z.object({ type: z.literal("cancel"), re, tab
 export const stopBodySchema = z.object({ turnId: turnIdSchema.optional(), callId: z.string().optional() });
 export const stopCommandSchema = z.object({ type: z.literal("stop"), re, tab: tabIdSchema, ...stopBodySchema.shape });
 
+/** A running tool call is to go on as a background job: it ends with a result that says so, and what waits is delivered. */
+export const backgroundBodySchema = z.object({ callId: z.string(), turnId: turnIdSchema.optional() });
+export const backgroundCommandSchema = z.object({
+  type: z.literal("background"),
+  re,
+  tab: tabIdSchema,
+  ...backgroundBodySchema.shape,
+});
+
 /** Answers a permission question (`verdict`), one of the `ask` tool (`text`) or of a limit (`choice`). The first answer wins. */
 export const answerBodySchema = z.object({
   askId: chunkIdSchema,
@@ -110,6 +119,7 @@ export const commandSchema = z.discriminatedUnion("type", [
   moveCommandSchema,
   cancelCommandSchema,
   stopCommandSchema,
+  backgroundCommandSchema,
   answerCommandSchema,
   focusCommandSchema,
   seenCommandSchema,
@@ -150,6 +160,7 @@ export type SendCommand = z.infer<typeof sendCommandSchema>;
 export type MessageBody = z.infer<typeof messageBodySchema>;
 export type QueuePatch = z.infer<typeof queuePatchSchema>;
 export type StopBody = z.infer<typeof stopBodySchema>;
+export type BackgroundBody = z.infer<typeof backgroundBodySchema>;
 export type AnswerBody = z.infer<typeof answerBodySchema>;
 export type NewTabBody = z.infer<typeof newTabBodySchema>;
 export type TabOptionsPatch = z.infer<typeof tabOptionsPatchSchema>;

@@ -28,6 +28,8 @@ export const limits = {
   outputTailChars: 4 * 1024,
   /** The register is renewed at most this often. */
   outputIntervalMs: 250,
+  /** A tool call that has run this long is shown as one that waiting messages wait for. */
+  longCallMs: 3_000,
   /** Sealed rows kept in a client's window, and their JSON size; beyond either, rows at the far end are evicted. */
   windowRowsMax: 400,
   windowBytesMax: 4 * 1024 * 1024,

@@ -60,6 +60,14 @@ export const waitSchema = z.object({
   /** "" with `limit`: the turn itself waits. */
   callId: z.string(),
 });
+export const longCallSchema = z.object({
+  callId: z.string(),
+  name: z.string(),
+  /** When it began to run. */
+  since: z.number(),
+  /** It can go on as a background job: `background` ends the call with a result that names the job. */
+  movable: z.boolean(),
+});
 /** One register, last stamp wins. Clients derive turn start and end from it. */
 export const statusSchema = z.object({
   state: stateOfTabSchema,
@@ -71,6 +79,11 @@ export const statusSchema = z.object({
   retry: z.object({ attempt: z.number(), at: z.number(), reason: z.string() }).optional(),
   /** The turn that ended last, or null. */
   lastSealed: turnIdSchema.nullable(),
+  /**
+   * Tool calls that have run for `limits.longCallMs` and still run, in the order in which they began; absent: none. What
+   * waits as a steer waits for them.
+   */
+  calls: z.array(longCallSchema).optional(),
   /** Why writing is paused (disk full ...): the open block is kept in memory until it goes on. */
   fault: z.object({ code: z.string(), message: z.string() }).optional(),
 });
@@ -105,6 +118,7 @@ export type QueuedMessage = z.infer<typeof queuedMessageSchema>;
 export type MessageQueued = z.infer<typeof messageQueuedSchema>;
 export type MessageDropped = z.infer<typeof messageDroppedSchema>;
 export type Wait = z.infer<typeof waitSchema>;
+export type LongCall = z.infer<typeof longCallSchema>;
 export type TabStatus = z.infer<typeof statusSchema>;
 export type StatusOp = z.infer<typeof statusOpSchema>;
 export type LogOp = z.infer<typeof logOpSchema>;
