@@ -34,7 +34,7 @@ import {
   type StoreChange,
   takeEvidence,
 } from "./outbox.ts";
-import { denseRun, withinLimits } from "./window.ts";
+import { denseRun, type WindowMost, windowMost, withinLimits } from "./window.ts";
 
 export interface TabView {
   readonly tabId: TabId;
@@ -51,6 +51,8 @@ export interface TabView {
   readonly outbox: Outbox;
   /** A head came. */
   readonly ready: boolean;
+  /** How much the window holds. A small one behaves like a large one, so proofs choose it. */
+  readonly most: WindowMost;
 }
 
 export type Resub =
@@ -67,7 +69,7 @@ export interface ViewStep {
   readonly unsure: readonly StoredOutboxEntry[];
 }
 
-export const emptyView = (tabId: TabId): TabView => ({
+export const emptyView = (tabId: TabId, most: WindowMost = windowMost): TabView => ({
   tabId,
   state: emptyTabState,
   rows: [],
@@ -77,6 +79,7 @@ export const emptyView = (tabId: TabId): TabView => ({
   unreadFrom: 0,
   outbox: emptyOutbox,
   ready: false,
+  most,
 });
 
 export const windowLo = (view: TabView): number => view.rows[0]?.seq ?? 0;
@@ -208,7 +211,7 @@ export function trim(view: TabView): TabView {
         view.attached ? "high" : "low",
       );
   const pinned = new Set(view.outbox.pending.map((entry) => entry.id));
-  const rows = withinLimits(run, { end: view.reading === "end" ? "low" : "high", pinned });
+  const rows = withinLimits(run, { end: view.reading === "end" ? "low" : "high", pinned, most: view.most });
   const state = rows.length === sealed.size ? view.state : forgetRows(view.state, leaving(sealed.keys(), rows));
   const trimmed: TabView = { ...view, state, rows, rowsOf: state.sealed };
   if (rows.at(-1) === run.at(-1)) return trimmed;

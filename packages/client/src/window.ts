@@ -30,11 +30,21 @@ export function denseRun(rows: readonly LogChunk[], end: "low" | "high"): readon
   return hole < 0 ? sorted : sorted.slice(hole);
 }
 
+/** How much a window holds. */
+export interface WindowMost {
+  readonly rows: number;
+  /** UTF-16 units of the rows' JSON. */
+  readonly bytes: number;
+}
+export const windowMost: WindowMost = { rows: limits.windowRowsMax, bytes: limits.windowBytesMax };
+
 export interface Eviction {
   /** Where rows leave first: the end that is farther from what is read. */
   readonly end: "low" | "high";
   /** Never evicted: rows whose acceptance this client has not heard of. */
   readonly pinned: ReadonlySet<ChunkId>;
+  /** Default: the limits of the protocol. */
+  readonly most?: WindowMost;
 }
 
 /**
@@ -42,6 +52,7 @@ export interface Eviction {
  * at the other. One row always stays.
  */
 export function withinLimits(rows: readonly LogChunk[], eviction: Eviction): readonly LogChunk[] {
+  const most = eviction.most ?? windowMost;
   let bytes = 0;
   for (const row of rows) bytes += rowSize(row);
   let [from, to] = [0, rows.length];
@@ -54,7 +65,7 @@ export function withinLimits(rows: readonly LogChunk[], eviction: Eviction): rea
     return true;
   };
   const other = eviction.end === "low" ? "high" : "low";
-  while (to - from > 1 && (to - from > limits.windowRowsMax || bytes > limits.windowBytesMax)) {
+  while (to - from > 1 && (to - from > most.rows || bytes > most.bytes)) {
     if (!evict(eviction.end) && !evict(other)) break;
   }
   return from === 0 && to === rows.length ? rows : rows.slice(from, to);
