@@ -34,7 +34,7 @@ export { type FactsOptions, factsOf } from "./model/facts-of.ts";
 export type { KnownCredential, ModelFailure, ModelPart, ModelRegistry, ResolvedModel } from "./model/model.ts";
 export type { RegistryOptions } from "./model/registry.ts";
 export { createModelRegistry } from "./model/registry.ts";
-export type { TurnOwner } from "./owner.ts";
+export type { RunningTool, TurnOwner } from "./owner.ts";
 export { OwnerGone } from "./owner.ts";
 export { decide } from "./permission/decide.ts";
 export type { Decide, Decision, PermissionContext, PermissionRule } from "./permission/decide-contract.ts";

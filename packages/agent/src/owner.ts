@@ -8,6 +8,14 @@
  */
 import type { ChunkId, NewRow, OpenBlock, StoredRow, TabStatus, TurnEndReason, TurnId } from "@varve/protocol";
 
+/** A tool that runs, as the owner knows it. */
+export interface RunningTool {
+  /** Its work can go on without the call: `move` answers at once whether it does (see `ToolRun.canMove`). */
+  canMove(move: () => boolean): void;
+  /** It answered, or is not waited for any more. Called once. */
+  ended(): void;
+}
+
 /** The tab lost its owner (`fenced`), or the log cannot be written and the owner gave up waiting: the loop stops at once. */
 export class OwnerGone extends Error {
   override readonly name = "OwnerGone";
@@ -54,4 +62,6 @@ export interface TurnOwner {
   readonly cancel: AbortSignal;
   /** Aborts when this one call is stopped. */
   cancelOf(callId: string): AbortSignal;
+  /** A tool begins to run now: it waits for no permission, no lock and no place any more. */
+  runs(call: { readonly callId: string; readonly name: string }): RunningTool;
 }

@@ -34,6 +34,7 @@ function rowsOnly(list: RowList): TurnOwner {
     endTurn: never,
     cancel: signal,
     cancelOf: () => signal,
+    runs: never,
   };
 }
 

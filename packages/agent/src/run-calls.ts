@@ -101,17 +101,26 @@ async function outcomeOf(turn: Turn, running: RunningCall, prepared: Prepared): 
 /** Runs the tool; after a stop it is given `toolStopMs` to end, then its result is written without it. */
 async function runBounded(turn: Turn, running: RunningCall, prepared: PreparedCall): Promise<ToolOutcome> {
   const { signal, call, step, live } = running;
+  // A tool that asks a person is shown as waiting, not as running.
+  const tool = prepared.effect === "ask" ? null : turn.owner.runs({ callId: call.callId, name: call.name });
   const work = Promise.resolve()
     .then(() =>
       prepared.run({
         callId: call.callId,
         signal,
         output: (text) => live.write(text),
+        canMove: (move) => tool?.canMove(move),
         ask: (text, options) => askPerson(turn, { step, call, signal }, { text, options }),
         rows: (from, to) => rowsBetween(turn.owner.rows(), from, to),
       }),
     )
     .catch((error: unknown) => failed(`The tool ${call.name} failed: ${messageOf(error)}`));
+  const outcome = await boundedBy(turn, signal, work);
+  tool?.ended();
+  return outcome;
+}
+
+async function boundedBy(turn: Turn, signal: AbortSignal, work: Promise<ToolOutcome>): Promise<ToolOutcome> {
   const first = await unlessAborted(work, signal);
   if (first !== "aborted") return first;
   const patience = new AbortController();

@@ -32,6 +32,10 @@ export async function carryOut(workspace: Workspace, command: Change, by: string
       const meant = { ...(turnId !== undefined && { turnId }), ...(callId !== undefined && { callId }) };
       return done(await workspace.stop(tab, meant));
     }
+    case "background": {
+      const { turnId, callId } = command;
+      return done(await workspace.background(tab, { callId, ...(turnId !== undefined && { turnId }) }));
+    }
     case "answer": {
       const { askId, verdict, text, choice, raiseTo } = command;
       const body = {

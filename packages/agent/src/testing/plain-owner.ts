@@ -25,7 +25,7 @@ import type { Compacted } from "../compaction/compact-tab.ts";
 import { compactTab } from "../compaction/compact-tab.ts";
 import { afterTurn, atRest, steersToDrain, userRow } from "../drain.ts";
 import { runTurn } from "../loop.ts";
-import type { TurnOwner } from "../owner.ts";
+import type { RunningTool, TurnOwner } from "../owner.ts";
 import { OwnerGone } from "../owner.ts";
 import type { TurnPorts } from "../ports.ts";
 import { recover } from "../recover.ts";
@@ -55,6 +55,8 @@ export class PlainTab {
   dead = false;
   /** A person asked for a compaction. */
   compactionWish = false;
+  /** The tools that run now, by call, in the order in which they began. */
+  readonly running = new Map<string, { readonly name: string; move: (() => boolean) | null }>();
   #fence: Fence;
   #queue: Promise<unknown> = Promise.resolve();
   #cancel = new AbortController();
@@ -278,6 +280,7 @@ export class PlainTab {
       endTurn: (reason, rows) => this.#end(turnId, reason, rows),
       cancel: this.#cancel.signal,
       cancelOf: (callId) => this.#cancelOf(callId).signal,
+      runs: (call) => this.#runs(call),
     };
   }
 
@@ -396,6 +399,23 @@ export class PlainTab {
     const known = this.#callCancels.get(callId) ?? new AbortController();
     this.#callCancels.set(callId, known);
     return known;
+  }
+
+  #runs({ callId, name }: { readonly callId: string; readonly name: string }): RunningTool {
+    assert(!this.running.has(callId), "a call runs once");
+    const tool: { readonly name: string; move: (() => boolean) | null } = { name, move: null };
+    this.running.set(callId, tool);
+    this.#look();
+    return {
+      canMove: (move) => {
+        tool.move = move;
+        this.#look();
+      },
+      ended: () => {
+        assert(this.running.delete(callId), "a call ends once");
+        this.#look();
+      },
+    };
   }
 
   #look(): void {

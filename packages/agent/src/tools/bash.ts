@@ -4,8 +4,9 @@ import { z } from "zod";
 import { commandRoot, namesHome } from "./boundary.ts";
 import type { ToolContext } from "./context.ts";
 import { defineTool } from "./define-tool.ts";
+import type { Job } from "./job-table.ts";
 import { toolLimits } from "./limits.ts";
-import { count, fail, succeed, ToolFault } from "./outcome.ts";
+import { count, fail, stoppedWords, succeed, ToolFault } from "./outcome.ts";
 import { pause } from "./process-tree.ts";
 import { lineEnded, ShellTask, type TaskEnd } from "./shell-task.ts";
 import type { Tool, ToolOutcome, ToolPlace, ToolRun } from "./tool.ts";
@@ -35,6 +36,8 @@ export function bashTool(context: ToolContext): Tool {
         ...(named ? { namesHome: true } : {}),
         run: async (run) => {
           await commandRoot(context.operations.files, place);
+          // Nothing begins behind a stop: the tab may be on its way to the trash.
+          if (run.signal.aborted) throw new ToolFault(stoppedWords(run.signal));
           return args.background === true
             ? await inBackground(context, { args, place, run })
             : await inForeground(context, { args, place, run });
@@ -53,19 +56,41 @@ interface Running {
 async function inForeground(context: ToolContext, { args, place, run }: Running): Promise<ToolOutcome> {
   const timeoutMs = args.timeoutMs ?? toolLimits.commandMsDefault;
   const { command } = args;
+  const { jobs } = context.memory(place.tabId);
   const task = await ShellTask.start(context.operations, { command, place, callId: run.callId, live: run.output });
   const timer = context.operations.clock.setTimer(timeoutMs, () => void task.stop("timed out"));
   const onAbort = () => void task.stop("stopped");
   run.signal.addEventListener("abort", onAbort, { once: true });
   if (run.signal.aborted) onAbort();
-  try {
-    const end = await task.ended;
-    if ((end.left ?? 0) > 0) context.memory(place.tabId).jobs.leave(task.mark, run.signal);
-    return outcomeOf(task, end, timeoutMs);
-  } finally {
+  const letGo = (): void => {
     timer.cancel();
     run.signal.removeEventListener("abort", onAbort);
-  }
+  };
+  let job: Job | null = null;
+  const moved = new Promise<ToolOutcome>((resolve) => {
+    run.canMove?.(() => {
+      job = jobs.adopt(task, command);
+      if (job === null) return false;
+      // In the very tick of the move neither the call's time-out nor the turn's stop ends the command any more.
+      letGo();
+      resolve(movedOutcome(task, job));
+      return true;
+    });
+  });
+  const over = task.ended.then((end): ToolOutcome => {
+    // What a job leaves running is its table's business, and not the turn's.
+    if (job === null && (end.left ?? 0) > 0) jobs.leave(task.mark, run.signal);
+    return outcomeOf(task, end, timeoutMs);
+  });
+  return Promise.race([moved, over]).finally(letGo);
+}
+
+/** What the call tells when a person let its command go on without it: the output so far; the job tells the rest. */
+function movedOutcome(task: ShellTask, { id }: Job): ToolOutcome {
+  return succeed(`${lineEnded(task.output())}⟨moved to the background; continues as job ${id}⟩`, {
+    summary: `continues as job ${id}`,
+    job: id,
+  });
 }
 
 function outcomeOf(task: ShellTask, end: TaskEnd, timeoutMs: number): ToolOutcome {

@@ -32,7 +32,7 @@ export class JobTable {
   }
 
   async start(start: TaskStart): Promise<Job> {
-    const running = [...this.#jobs.values()].filter(({ end }) => end === null).length;
+    const running = this.#running();
     if (running >= toolLimits.jobsRunningMax) {
       throw new ToolFault(`${running} jobs are running, which is the most. Stop one or wait for it first.`);
     }
@@ -50,6 +50,20 @@ export class JobTable {
     job = { id, command: start.command, task, end: null, fresh: early, missed: 0 };
     if (this.#closed) await task.stop("stopped");
     this.#jobs.set(id, job);
+    void this.#watch(job);
+    return job;
+  }
+
+  /**
+   * A command that ran in the foreground goes on as a job; its call has told the output so far. Null when it is over or being
+   * ended, or when there are as many jobs as may be.
+   */
+  adopt(task: ShellTask, command: string): Job | null {
+    if (this.#closed || !task.goesOn || this.#running() >= toolLimits.jobsRunningMax) return null;
+    this.#started += 1;
+    const job: KeptJob = { id: String(this.#started), command, task, end: null, fresh: "", missed: 0 };
+    task.follow((text) => keepFresh(job, text));
+    this.#jobs.set(job.id, job);
     void this.#watch(job);
     return job;
   }
@@ -92,6 +106,10 @@ export class JobTable {
       ...[...this.#left].map((mark) => this.#endLeft(mark)),
     ]);
     await Promise.all(jobs.map(({ task }) => task.ended));
+  }
+
+  #running(): number {
+    return [...this.#jobs.values()].filter(({ end }) => end === null).length;
   }
 
   async #endLeft(mark: string): Promise<void> {

@@ -41,6 +41,7 @@ export class ShellTask {
   readonly #shell: ShellProcess;
   readonly #terminal = new TerminalText();
   readonly #keeper: OutputKeeper;
+  #final: ((text: string) => void) | undefined;
   #early: EarlyEnd | null = null;
   #ending: Promise<void> | null = null;
   #heard = 0;
@@ -50,6 +51,7 @@ export class ShellTask {
   private constructor(operations: ToolOperations, start: TaskStart, given: { shell: ShellProcess; mark: string }) {
     this.#operations = operations;
     this.#start = start;
+    this.#final = start.final;
     this.#shell = given.shell;
     this.mark = given.mark;
     const name = start.callId.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
@@ -76,6 +78,16 @@ export class ShellTask {
 
   get running(): boolean {
     return this.#running;
+  }
+
+  /** Neither its shell has exited nor is it being ended. */
+  get goesOn(): boolean {
+    return !this.#exited && this.#ending === null;
+  }
+
+  /** From now on another one gets all output as final text. */
+  follow(final: (text: string) => void): void {
+    this.#final = final;
   }
 
   /** Ends everything of the command. The first reason counts. */
@@ -110,7 +122,7 @@ export class ShellTask {
   #take({ live, text }: { readonly live: string; readonly text: string }): void {
     if (live !== "") this.#start.live(live);
     if (text === "") return;
-    this.#start.final?.(text);
+    this.#final?.(text);
     this.#keeper.append(text);
   }
 

@@ -50,6 +50,11 @@ export interface ToolRun {
   readonly signal: AbortSignal;
   /** Live output, shown while the tool runs. May be called any number of times with any split. */
   readonly output: (text: string) => void;
+  /**
+   * For a tool whose work can outlive its call: hands in the way to let it go on as a background job. `move` answers at once,
+   * true when the call is about to end with a result that names the job, false when it cannot be moved (any more).
+   */
+  readonly canMove?: (move: () => boolean) => void;
   /** Asks the person and waits; null when the turn was stopped before an answer. Only the `ask` tool uses it. */
   readonly ask: (question: string, options: readonly string[]) => Promise<string | null>;
   /** Sealed rows of the tab's log with `from` <= seq <= `to`, ascending. Only the `recall` tool uses it. */
@@ -77,7 +82,7 @@ export interface Tool {
 export interface ToolBox {
   readonly definitions: readonly ToolDefinition[];
   get(name: string): Tool | undefined;
-  /** Ends the tab's background jobs and forgets what it has read. */
-  closePlace(tabId: TabId): Promise<void>;
+  /** Ends the tab's background jobs and forgets what it has read; its long outputs stay when they are to be kept. */
+  closePlace(tabId: TabId, outputs?: "keep" | "drop"): Promise<void>;
   close(): Promise<void>;
 }

@@ -55,9 +55,9 @@ export function createToolBox(operations: ToolOperations, options: ToolBoxOption
   return {
     definitions: tools.map(({ definition }) => definition).sort((a, b) => (a.name < b.name ? -1 : 1)),
     get: (name) => byName.get(name),
-    closePlace: async (tabId) => {
+    closePlace: async (tabId, outputs = "drop") => {
       await forget(tabId);
-      await operations.files.dropSpills(tabId);
+      if (outputs === "drop") await operations.files.dropSpills(tabId);
     },
     // Spill files stay: results that name them are still in the logs when a server starts again.
     close: async () => {

@@ -24,9 +24,10 @@ import {
   type TabId,
 } from "@varve/protocol";
 import { targetUnder, type WireTarget } from "@varve/wire";
+import { outcomeFault } from "../workspace/act-faults.ts";
 import { blobsFor } from "../workspace/blobs-for.ts";
 import { KeepWarm } from "../workspace/keep-warm.ts";
-import { outcomeFault, type TabActor } from "../workspace/tab-actor.ts";
+import type { TabActor } from "../workspace/tab-actor.ts";
 import { optionsOf } from "../workspace/tab-options.ts";
 import { effortOf } from "../workspace/tab-record.ts";
 import { tabContext, turnPorts, type WorkspaceOptions } from "../workspace/workspace-options.ts";

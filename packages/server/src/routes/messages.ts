@@ -3,6 +3,7 @@ import { isFault, parseChunkId, type QueuedMessage } from "@varve/protocol";
 import {
   acceptedSchema,
   answerBodySchema,
+  backgroundBodySchema,
   messageBodySchema,
   queuedMessageSchema,
   queuePatchSchema,
@@ -64,6 +65,18 @@ export const messageRoutes = (workspace: Workspace): readonly Route[] => [
       const { turnId, callId } = body;
       const meant = { ...(turnId !== undefined && { turnId }), ...(callId !== undefined && { callId }) };
       return okOr(await workspace.stop(tab, meant));
+    }),
+  }),
+  jsonRoute({
+    method: "POST",
+    path: "/tabs/:tab/background",
+    summary:
+      "Lets a running tool call go on as a background job, so that what waits is delivered. `moved: false`: it does not run, or cannot be moved.",
+    body: backgroundBodySchema,
+    answers: { status: 200, schema: z.object({ moved: z.boolean() }) },
+    run: onTab(async (tab, { body }) => {
+      const { turnId, callId } = body;
+      return okOr(await workspace.background(tab, { callId, ...(turnId !== undefined && { turnId }) }));
     }),
   }),
   jsonRoute({

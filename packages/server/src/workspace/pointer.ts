@@ -4,8 +4,9 @@
  */
 import type { LogTarget } from "@varve/log";
 import { type Accepted, type ChunkId, type Fault, fault, isFault, type LogId, type NewRow } from "@varve/protocol";
+import { outcomeFault } from "./act-faults.ts";
 import { closingRows } from "./fork-rows.ts";
-import { outcomeFault, type TabActor } from "./tab-actor.ts";
+import type { TabActor } from "./tab-actor.ts";
 import { holding } from "./tab-core.ts";
 
 const running = (): Fault =>

@@ -8,6 +8,7 @@ import {
   type Accepted,
   type AnswerBody,
   assert,
+  type BackgroundBody,
   type ChunkId,
   type Fault,
   fault,
@@ -25,13 +26,16 @@ import {
   type TurnId,
 } from "@varve/protocol";
 import type { Reading } from "../context/log-reading.ts";
+import { closing, outcomeFault, trashed } from "./act-faults.ts";
 import { answeredRow, askedMax } from "./answer.ts";
 import { compactable, runCompaction } from "./compaction-turn.ts";
-import { positionsWith } from "./queue-position.ts";
+import { cancelInside, patchInside } from "./queue-acts.ts";
 import { refuse } from "./refuse.ts";
-import { holding, queuedOf, type TabCore } from "./tab-core.ts";
+import { acceptedBefore, type Sent, sendLater } from "./send-later.ts";
+import { holding, type TabCore } from "./tab-core.ts";
 import type { Raise } from "./tab-money.ts";
 import { titleOf } from "./title.ts";
+import { turnLeft } from "./turn-left.ts";
 import { noOpenTurn, TurnRun } from "./turn-run.ts";
 import type { QueueFault } from "./workspace-contract.ts";
 
@@ -60,7 +64,6 @@ export interface ReadLog {
   readonly rows: readonly StoredRow[];
   readonly reading: Reading;
 }
-type Sent = Accepted & { readonly seq?: number; readonly version?: number };
 
 export class TabActor {
   readonly core: TabCore;
@@ -187,7 +190,7 @@ export class TabActor {
     const data: TextData = { text: message.text, ...(message.attachments && { attachments: message.attachments }) };
     return this.#turn === null
       ? this.#sendNow(message.id, data, by)
-      : this.#sendLater(this.#turn, message, { data, by });
+      : sendLater({ core: this.core, turn: this.#turn }, message, { data, by });
   }
 
   /** Why a new message is not taken now, whether or not a turn is open. */
@@ -209,42 +212,15 @@ export class TabActor {
 
   patchQueued(id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault> {
     return this.act(async (): Promise<QueuedMessage | QueueFault> => {
-      const current = this.core.feed.queued(id);
-      if (current === undefined) return notWaiting(id);
-      if (patch.state === "queued" && this.core.tab.trashedAt !== null) return trashed();
-      const wrong = patch.text === undefined ? null : refuse({ ...current.data, text: patch.text });
-      if (wrong !== null) return wrong;
-      const queue = this.core.feed.queue();
-      const positions = patch.before === undefined ? null : positionsWith(queue, id, patch.before);
-      const position = positions?.get(id);
-      const change: InboxWrite = {
-        write: "change",
-        id,
-        version: patch.version,
-        ...(patch.text !== undefined && { data: { ...current.data, text: patch.text } }),
-        ...(patch.delivery !== undefined && { delivery: patch.delivery }),
-        ...(patch.state !== undefined && { state: patch.state }),
-        ...(position !== undefined && { position }),
-      };
-      const moved = queue.flatMap((other): readonly InboxWrite[] => {
-        const place = other.id === id ? undefined : positions?.get(other.id);
-        return place === undefined ? [] : [{ write: "change", id: other.id, version: other.version, position: place }];
-      });
-      const outcome = await this.core.commit({ rows: [], inbox: [change, ...moved] });
-      if (outcome.kind !== "committed") return withCurrent(outcome, current);
-      const record = outcome.inbox[0];
-      if (record === undefined) return notWaiting(id);
+      const record = await patchInside(this.core, id, patch);
+      if (isFault(record)) return record;
       await this.#queueChanged(record.delivery === "stop" && record.state === "queued");
-      return queuedOf(record);
+      return record;
     });
   }
 
   cancelQueued(id: ChunkId): Promise<Accepted | Fault> {
-    return this.act(async () => {
-      if (this.core.feed.queued(id) === undefined) return this.#fateOf(id);
-      const outcome = await this.core.commit({ rows: [], inbox: [{ write: "drop", id }] });
-      return outcome.kind === "committed" ? { id, state: "dropped" as const } : outcomeFault(outcome);
-    });
+    return this.act(() => cancelInside(this.core, id));
   }
 
   stop(body: StopBody): Promise<{ readonly stopped: boolean }> {
@@ -254,6 +230,14 @@ export class TabActor {
       if (body.callId !== undefined) return { stopped: turn.stopCall(body.callId) };
       turn.stop("stopped");
       return { stopped: true };
+    });
+  }
+
+  background({ callId, turnId }: BackgroundBody): Promise<{ readonly moved: boolean }> {
+    return this.core.mailbox.run(() => {
+      const turn = this.#turn;
+      const meant = turn !== null && (turnId === undefined || turnId === turn.turnId);
+      return { moved: meant && turn.toBackground(callId) };
     });
   }
 
@@ -308,31 +292,11 @@ export class TabActor {
     this.#closing = true;
     // Behind whatever is being done: a message that was taken already has begun its turn then.
     const turn = await this.core.mailbox.run(() => this.#turn);
-    if (turn !== null) await this.#ended(turn, graceMs);
+    if (turn !== null) await turnLeft(this.core, turn, graceMs);
     this.#restTimer?.cancel();
     this.#retry?.cancel();
     this.#deadline?.cancel();
     this.core.journal.flush();
-  }
-
-  async #ended(turn: TurnRun, graceMs: number): Promise<void> {
-    const { clock } = this.core.ports;
-    const waits = (): boolean => this.core.feed.status.state === "waiting";
-    turn.endSoon();
-    const left = new Promise<void>((resolve) => {
-      const leave = (): void => {
-        turn.abandon();
-        resolve();
-      };
-      if (waits()) return leave();
-      const grace = clock.setTimer(graceMs, () => (waits() ? leave() : turn.stop("restart")));
-      const last = clock.setTimer(graceMs * 2, () => turn.abandon());
-      void turn.finished.then(() => {
-        grace.cancel();
-        last.cancel();
-      });
-    });
-    await Promise.race([turn.finished, left]);
   }
 
   async #sendNow(id: ChunkId, data: TextData, by: string): Promise<Sent | Fault> {
@@ -342,44 +306,9 @@ export class TabActor {
       [{ write: "accept", id, state: "sealed", delivery: "steer", data, by, at }],
     );
     if (isFault(outcome)) return outcome;
-    if (outcome.kind !== "committed") return this.#accepted(outcome, id);
+    if (outcome.kind !== "committed") return acceptedBefore(this.core, outcome, id);
     const seq = outcome.rows.find((row) => row.id === id)?.seq;
     return { id, state: "sealed", ...(seq !== undefined && { seq }) };
-  }
-
-  /**
-   * A turn is open: the message waits. One that comes after a stop is meant for the next turn, as one that brings the stop
-   * itself: both wait with delivery `stop`, which begins a turn whatever the end of this one is.
-   */
-  async #sendLater(
-    turn: TurnRun,
-    message: MessageBody,
-    { data, by }: { readonly data: TextData; readonly by: string },
-  ): Promise<Sent | Fault> {
-    const stops = message.delivery === "stop" && (message.turnId === undefined || message.turnId === turn.turnId);
-    const wanted = message.delivery === "stop" && !stops ? "steer" : (message.delivery ?? "steer");
-    const delivery = turn.stopping && wanted === "steer" ? "stop" : wanted;
-    const at = this.core.ports.clock.now();
-    const accept: InboxWrite = { write: "accept", id: message.id, state: "queued", delivery, data, by, at };
-    const outcome = await this.core.commit({ rows: [], inbox: [accept] });
-    if (outcome.kind !== "committed") return this.#accepted(outcome, message.id);
-    if (stops) turn.stop("stopped");
-    return { id: message.id, state: "queued", version: outcome.inbox[0]?.version ?? 1 };
-  }
-
-  /** A message that was accepted before is answered with its state, whoever asks again. */
-  #accepted(outcome: Exclude<CommitOutcome, { kind: "committed" }>, id: ChunkId): Sent | Fault {
-    if (outcome.kind === "refused" && outcome.current?.tabId === this.core.tabId) {
-      const { state, version, sealed } = outcome.current;
-      return { id, state, version, ...(sealed !== null && { seq: sealed.seq }) };
-    }
-    return outcomeFault(outcome);
-  }
-
-  async #fateOf(id: ChunkId): Promise<Accepted | Fault> {
-    const record = await this.core.ports.log.message(id);
-    if (record === null || record.tabId !== this.core.tabId) return notWaiting(id);
-    return { id, state: record.state };
   }
 
   /** After a change in the queue: a tab at rest sends what was released; a new stop-and-send stops the turn. */
@@ -482,18 +411,3 @@ export class TabActor {
 
 const lastStep = (rows: readonly StoredRow[], turnId: TurnId): number =>
   rows.reduce((step, row) => (row.turnId === turnId ? Math.max(step, row.step) : step), 0);
-
-export function outcomeFault(outcome: Exclude<CommitOutcome, { kind: "committed" }>): Fault {
-  if (outcome.kind !== "fenced") return outcome.fault;
-  return fault("log-fenced", "Another process took this tab over.", "Nothing was written; reload the page.");
-}
-
-function withCurrent(outcome: Exclude<CommitOutcome, { kind: "committed" }>, current: QueuedMessage): QueueFault {
-  return { ...outcomeFault(outcome), current };
-}
-
-const trashed = (): Fault =>
-  fault("tab-trashed", "This tab is in the trash.", "Restore it to go on; nothing was sent.");
-const closing = (): Fault => fault("shutting-down", "The server is closing.", "Send it again when it is back.");
-const notWaiting = (id: ChunkId): Fault =>
-  fault("unknown-message", `No message ${id} waits in this tab.`, "It may have been sent or removed already.");

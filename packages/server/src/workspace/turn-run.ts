@@ -4,7 +4,16 @@
  * Faults of the disk never reach the loop: what it wants sealed stays in memory, the tab shows the fault, and writing is
  * tried again until there is room or the server stops. Between two tries the mailbox is free, so that the tab answers.
  */
-import { afterTurn, OwnerGone, openQuestions, owesResult, steersToDrain, type TurnOwner, userRow } from "@varve/agent";
+import {
+  afterTurn,
+  OwnerGone,
+  openQuestions,
+  owesResult,
+  type RunningTool,
+  steersToDrain,
+  type TurnOwner,
+  userRow,
+} from "@varve/agent";
 import type { Batch, CommitOutcome, InboxWrite } from "@varve/log";
 import {
   assert,
@@ -19,6 +28,7 @@ import {
   type TurnId,
   type Wait,
 } from "@varve/protocol";
+import { RunningCalls } from "./running-calls.ts";
 import { holding, type TabCore } from "./tab-core.ts";
 
 /** Wait between two tries to write, in ms: doubled up to the second. */
@@ -42,6 +52,7 @@ export class TurnRun implements TurnOwner {
   readonly #calls = new Map<string, AbortController>();
   /** The calls that wait for an answer now. Which questions are open the rows say: after a restart they are there first. */
   readonly #asking = new Map<ChunkId, Answered>();
+  readonly #running: RunningCalls;
   /** Aborts when the server stops waiting for the disk. */
   readonly #giveUp = new AbortController();
   #step = 0;
@@ -55,6 +66,7 @@ export class TurnRun implements TurnOwner {
     this.#core = ports.core;
     this.turnId = ports.turnId;
     this.#ended = ports.ended;
+    this.#running = new RunningCalls({ clock: ports.core.ports.clock, changed: () => this.#showWaits() });
   }
 
   get cancel(): AbortSignal {
@@ -81,6 +93,11 @@ export class TurnRun implements TurnOwner {
     this.#callControl(callId).abort("stopped");
     this.#showWaits();
     return true;
+  }
+
+  /** Inside the mailbox. False: no such call runs, or it cannot go on without its turn. */
+  toBackground(callId: string): boolean {
+    return !this.stopping && this.#running.toBackground(callId);
   }
 
   /** The server is closing: waiting for the disk ends, the loop gets `OwnerGone`. */
@@ -130,6 +147,10 @@ export class TurnRun implements TurnOwner {
 
   cancelOf(callId: string): AbortSignal {
     return this.#callControl(callId).signal;
+  }
+
+  runs(call: { readonly callId: string; readonly name: string }): RunningTool {
+    return this.#running.began(call);
   }
 
   async ask(asked: NewRow, signal: AbortSignal): Promise<StoredRow | null> {
@@ -194,10 +215,11 @@ export class TurnRun implements TurnOwner {
       const outcome = await core.commit({ ...batch, inbox });
       if (outcome.kind !== "committed") return outcome;
       this.#over = true;
+      this.#running.close();
       for (const id of core.feed.open.keys()) core.drop(id);
       core.journal.flush();
       const state = reason === "error" ? "error" : "idle";
-      const over = { turnId: null, step: 0, waits: [], retry: undefined, fault: undefined };
+      const over = { turnId: null, step: 0, waits: [], calls: undefined, retry: undefined, fault: undefined };
       core.status({ ...over, state, lastSealed: this.turnId });
       await this.#ended(after.send, reason);
       return outcome;
@@ -239,9 +261,10 @@ export class TurnRun implements TurnOwner {
     if (!this.#over) this.#core.status(this.#shown());
   }
 
-  #shown(): Pick<TabStatus, "state" | "turnId" | "step" | "waits"> {
+  #shown(): Pick<TabStatus, "state" | "turnId" | "step" | "waits" | "calls"> {
     const waits = [...this.#waits()];
-    return { state: waits.length > 0 ? "waiting" : "running", turnId: this.turnId, step: this.#step, waits };
+    const state = waits.length > 0 ? "waiting" : "running";
+    return { state, turnId: this.turnId, step: this.#step, waits, calls: this.#running.shown() };
   }
 
   #waits(): readonly Wait[] {

@@ -5,6 +5,7 @@
 import type {
   Accepted,
   AnswerBody,
+  BackgroundBody,
   ChunkId,
   Fault,
   Frame,
@@ -76,6 +77,8 @@ export interface Workspace {
   patchQueued(tab: TabId, id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault>;
   cancelQueued(tab: TabId, id: ChunkId): Promise<Accepted | Fault>;
   stop(tab: TabId, body: StopBody): Promise<{ readonly stopped: boolean } | Fault>;
+  /** A running call goes on as a background job. `moved: false`: it does not run, or cannot be moved; nothing was changed. */
+  background(tab: TabId, body: BackgroundBody): Promise<{ readonly moved: boolean } | Fault>;
   answer(tab: TabId, body: AnswerBody, by: string): Promise<Fault | null>;
   fork(tab: TabId, seq: number): Promise<TabRecord | Fault>;
   clear(tab: TabId): Promise<TabRecord | Fault>;

@@ -1,12 +1,8 @@
-/**
- * All tabs of this server. A tab gets its owner (`TabActor`) when somebody first needs it, or at the start when it has an
- * unfinished turn; from then on every change of it goes through that owner.
- */
-import { recover } from "@varve/agent";
 import type { TabChange, TabEntry } from "@varve/log";
 import {
   type Accepted,
   type AnswerBody,
+  type BackgroundBody,
   type ChunkId,
   type Fault,
   fault,
@@ -35,20 +31,18 @@ import type { LedgerPage } from "../ledger/tab-ledger.ts";
 import { faultIn, readable, unknownTab, unreadable } from "./faults.ts";
 import { headBody } from "./head.ts";
 import { keptWarm } from "./keep-warm.ts";
-import { showLastEnd } from "./last-end.ts";
 import { Mailbox } from "./mailbox.ts";
 import { closeCut, pointInside, resendInside, targetAt } from "./pointer.ts";
 import { subscribe } from "./subscribe.ts";
-import { outcomeFault, TabActor } from "./tab-actor.ts";
-import { TabCore } from "./tab-core.ts";
 import { TabMoney } from "./tab-money.ts";
 import { patchedOptions } from "./tab-options.ts";
+import { TabOwners } from "./tab-owners.ts";
 import { digestOf, pageOf, rowOf } from "./tab-reads.ts";
 import { tabRecord } from "./tab-record.ts";
 import type { TabSubscription } from "./tab-subscription.ts";
 import type { FrameSink, PageRequest, QueueFault, Subscription, Workspace } from "./workspace-contract.ts";
 import { WorkspaceFeed } from "./workspace-feed.ts";
-import { tabContext, turnPorts, type WorkspaceOptions } from "./workspace-options.ts";
+import type { WorkspaceOptions } from "./workspace-options.ts";
 
 export type { WorkspaceOptions } from "./workspace-options.ts";
 
@@ -78,9 +72,9 @@ export class LiveWorkspace implements Workspace {
   readonly contexts: TabContexts;
   readonly #options: WorkspaceOptions;
   readonly #entries = new Map<TabId, TabEntry>();
-  readonly #actors = new Map<TabId, TabActor>();
-  readonly #opening = new Map<TabId, Promise<TabActor | Fault>>();
-  readonly #unfinished: Set<TabId>;
+  readonly #owners: TabOwners;
+  /** Tabs that an earlier process left in the middle of a turn. */
+  readonly #unfinished: ReadonlySet<TabId>;
   /** Tabs whose messages waited at the start. */
   readonly #waiting: readonly TabId[];
   readonly #feed: WorkspaceFeed;
@@ -90,9 +84,6 @@ export class LiveWorkspace implements Workspace {
   /** One change of a tab's fields at a time: a change of its options is made on what the one before has left. */
   readonly #changes = new Mailbox();
   readonly #subscriptions = new Set<TabSubscription>();
-  #closing = false;
-  #recovered = 0;
-  #broken = 0;
 
   constructor(options: WorkspaceOptions, found: Found) {
     this.#options = options;
@@ -111,7 +102,16 @@ export class LiveWorkspace implements Workspace {
     this.contexts = new TabContexts({
       options,
       spending: (tab) => this.#money.spending(tab),
-      open: (tab, act) => this.#with(tab, act),
+      open: (tab, act) => this.#owners.with(tab, act),
+    });
+    this.#owners = new TabOwners({
+      options,
+      unfinished: found.unfinished,
+      money: this.#money,
+      isKnown: (tab) => this.#entries.has(tab),
+      changed: (tab) => this.#feed.changed(tab),
+      sealed: (fence, rows) => this.#ledger.sealed(fence, rows),
+      rested: (actor) => this.contexts.rested(actor),
     });
     this.#feed = new WorkspaceFeed({
       clock: options.clock,
@@ -128,7 +128,7 @@ export class LiveWorkspace implements Workspace {
   async recoverAll(): Promise<readonly { readonly tab: TabId; readonly fault: Fault }[]> {
     const failed: { tab: TabId; fault: Fault }[] = [];
     for (const tab of new Set([...this.#unfinished, ...this.#waiting, ...keptWarm(this.#entries)])) {
-      const actor = await this.#actor(tab).catch((error: unknown) => unreadable(error));
+      const actor = await this.#owners.open(tab).catch((error: unknown) => unreadable(error));
       if (isFault(actor)) failed.push({ tab, fault: actor });
     }
     return failed;
@@ -180,7 +180,7 @@ export class LiveWorkspace implements Workspace {
       const changed = await this.patch(tab, { trashed: true });
       return isFault(changed) ? changed : null;
     }
-    if (this.#actors.get(tab)?.isRunning === true) {
+    if (this.#owners.get(tab)?.isRunning === true) {
       await this.#rest(tab);
       return fault("tab-running", "A turn is still ending in this tab.", "Try again in a moment.");
     }
@@ -189,7 +189,7 @@ export class LiveWorkspace implements Workspace {
     for (const subscription of this.#subscriptions) if (subscription.tab === tab) subscription.close();
     await this.#options.tools.closePlace(tab);
     this.#entries.delete(tab);
-    this.#actors.delete(tab);
+    this.#owners.left(tab);
     this.contexts.left(tab);
     this.#ledger.purged(tab);
     await this.#orphan(tab);
@@ -198,23 +198,23 @@ export class LiveWorkspace implements Workspace {
   }
 
   async page(tab: TabId, request: PageRequest): Promise<Page | Fault> {
-    return this.#with(tab, ({ core }) => pageOf(this.#options.log, core, request));
+    return this.#owners.with(tab, ({ core }) => pageOf(this.#options.log, core, request));
   }
 
   async row(tab: TabId, seq: number): Promise<LogChunk | Fault> {
-    return this.#with(tab, ({ core }) => rowOf(this.#options.log, core, seq));
+    return this.#owners.with(tab, ({ core }) => rowOf(this.#options.log, core, seq));
   }
 
   async head(tab: TabId): Promise<HeadBody | Fault> {
-    return this.#with(tab, ({ core }) => headBody(core));
+    return this.#owners.with(tab, ({ core }) => headBody(core));
   }
 
   async digest(tab: TabId, lo: number, hi: number): Promise<string | Fault> {
-    return this.#with(tab, ({ core }) => digestOf(this.#options.log, core, { lo, hi }));
+    return this.#owners.with(tab, ({ core }) => digestOf(this.#options.log, core, { lo, hi }));
   }
 
   async send(tab: TabId, message: MessageBody, by: string): ReturnType<Workspace["send"]> {
-    return this.#with(tab, async (actor) => {
+    return this.#owners.with(tab, async (actor) => {
       for (const { blob } of message.attachments ?? []) {
         if ((await this.#options.log.blobs.get(blob)) === null) {
           return fault("unknown-blob", `There is no uploaded file ${blob}.`, "Upload it again; nothing was sent.");
@@ -225,23 +225,27 @@ export class LiveWorkspace implements Workspace {
   }
 
   patchQueued(tab: TabId, id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault> {
-    return this.#with(tab, (actor): Promise<QueuedMessage | QueueFault> => actor.patchQueued(id, patch));
+    return this.#owners.with(tab, (actor): Promise<QueuedMessage | QueueFault> => actor.patchQueued(id, patch));
   }
 
   cancelQueued(tab: TabId, id: ChunkId): Promise<Accepted | Fault> {
-    return this.#with(tab, (actor) => actor.cancelQueued(id));
+    return this.#owners.with(tab, (actor) => actor.cancelQueued(id));
   }
 
   stop(tab: TabId, body: StopBody): Promise<{ readonly stopped: boolean } | Fault> {
-    return this.#with(tab, (actor) => actor.stop(body));
+    return this.#owners.with(tab, (actor) => actor.stop(body));
+  }
+
+  background(tab: TabId, body: BackgroundBody): Promise<{ readonly moved: boolean } | Fault> {
+    return this.#owners.with(tab, (actor) => actor.background(body));
   }
 
   answer(tab: TabId, body: AnswerBody, by: string): Promise<Fault | null> {
-    return this.#with(tab, (actor) => actor.answer(body, by));
+    return this.#owners.with(tab, (actor) => actor.answer(body, by));
   }
 
   async fork(tab: TabId, seq: number): Promise<TabRecord | Fault> {
-    return this.#with(tab, async ({ core }) => {
+    return this.#owners.with(tab, async ({ core }) => {
       if (seq < 1 || seq > core.tail) {
         return fault("unknown-row", `This tab has no row ${seq}.`, `Fork at a row from 1 to ${core.tail}.`);
       }
@@ -266,24 +270,23 @@ export class LiveWorkspace implements Workspace {
       );
       if (isFault(entry)) return entry;
       this.#added(entry);
-      const problem = await this.#with(entry.id, (actor) => actor.core.mailbox.run(() => closeCut(actor)));
+      const problem = await this.#owners.with(entry.id, (actor) => actor.core.mailbox.run(() => closeCut(actor)));
       if (problem === null) return this.get(entry.id);
       // The cut is closed by whoever opens the tab next, as after a crash.
-      this.#unfinished.add(entry.id);
-      this.#actors.delete(entry.id);
+      this.#owners.leftUnfinished(entry.id);
       return problem;
     });
   }
 
   async clear(tab: TabId): Promise<TabRecord | Fault> {
     const target = { kind: "fresh", logId: this.#options.ids.log() } as const;
-    const problem = await this.#with(tab, (actor) => actor.act(() => pointInside(actor, target)));
+    const problem = await this.#owners.with(tab, (actor) => actor.act(() => pointInside(actor, target)));
     return problem ?? this.get(tab);
   }
 
   async pointTo(tab: TabId, logId: LogId): Promise<TabRecord | Fault> {
     const target = { kind: "earlier", logId } as const;
-    const problem = await this.#with(tab, (actor) => actor.act(() => pointInside(actor, target)));
+    const problem = await this.#owners.with(tab, (actor) => actor.act(() => pointInside(actor, target)));
     return problem ?? this.get(tab);
   }
 
@@ -292,7 +295,7 @@ export class LiveWorkspace implements Workspace {
     at: { readonly seq: number; readonly id: ChunkId; readonly text: string },
     by: string,
   ): Promise<Accepted | Fault> {
-    return this.#with(tab, (actor) => actor.act(() => resendInside(actor, at, by)));
+    return this.#owners.with(tab, (actor) => actor.act(() => resendInside(actor, at, by)));
   }
 
   async logs(tab: TabId): ReturnType<Workspace["logs"]> {
@@ -321,7 +324,7 @@ export class LiveWorkspace implements Workspace {
     command: Pick<SubCommand, "tab" | "have" | "focus"> & Partial<Pick<SubCommand, "re" | "open" | "want">>,
     sink: FrameSink,
   ): Promise<Subscription | Fault> {
-    return this.#with(command.tab, async ({ core }) => {
+    return this.#owners.with(command.tab, async ({ core }) => {
       const { log, clock } = this.#options;
       const closed = (subscription: TabSubscription): void => {
         this.#subscriptions.delete(subscription);
@@ -338,25 +341,20 @@ export class LiveWorkspace implements Workspace {
 
   readonly counters = (): Readonly<Record<string, number>> => ({
     tabs: this.#entries.size,
-    owners: this.#actors.size,
-    running: [...this.#actors.values()].filter((actor) => actor.isRunning).length,
+    ...this.#owners.counters(),
     subscriptions: this.#subscriptions.size,
-    recovered: this.#recovered,
-    broken: this.#broken,
     journalFaults: this.#options.log.journal.faults(),
   });
 
   async close(graceMs: number): Promise<void> {
-    this.#closing = true;
     this.contexts.close();
-    await Promise.all(this.#opening.values());
-    await Promise.all([...this.#actors.values()].map((actor) => actor.close(graceMs)));
+    await this.#owners.close(graceMs);
     for (const subscription of this.#subscriptions) subscription.close();
     this.#feed.close();
   }
 
   #record(tab: TabId): TabRecord | undefined {
-    const core = this.#actors.get(tab)?.core;
+    const core = this.#owners.get(tab)?.core;
     const entry = core?.tab ?? this.#entries.get(tab);
     return entry === undefined ? undefined : tabRecord(entry, core, this.#ledger);
   }
@@ -364,7 +362,7 @@ export class LiveWorkspace implements Workspace {
   /** All tabs as they are now. */
   #tabs(): ReadonlyMap<TabId, TabEntry> {
     const now = [...this.#entries].map(([id, entry]) => {
-      return [id, this.#actors.get(id)?.core.tab ?? entry] as const;
+      return [id, this.#owners.get(id)?.core.tab ?? entry] as const;
     });
     return new Map(now);
   }
@@ -376,7 +374,7 @@ export class LiveWorkspace implements Workspace {
     for (const [id, entry] of this.#entries) {
       if (entry.parentId !== parent) continue;
       this.#entries.set(id, { ...entry, parentId: null });
-      const core = this.#actors.get(id)?.core;
+      const core = this.#owners.get(id)?.core;
       core?.renewed({ ...core.tab, parentId: null });
       this.#feed.changed(id);
     }
@@ -412,7 +410,7 @@ export class LiveWorkspace implements Workspace {
       const entry = await this.#options.log.changeTab(tab, whole);
       if (isFault(entry)) return entry;
       this.#entries.set(tab, entry);
-      const actor = this.#actors.get(tab);
+      const actor = this.#owners.get(tab);
       actor?.core.renewed(entry);
       if (actor !== undefined) this.contexts.rested(actor);
       this.#feed.changed(tab);
@@ -422,75 +420,7 @@ export class LiveWorkspace implements Workspace {
 
   /** A tab in the trash comes to rest. It is marked as trashed before, so that nothing begins behind the stop. */
   async #rest(tab: TabId): Promise<void> {
-    const actor = this.#actors.get(tab) ?? (await this.#opening.get(tab));
-    if (actor !== undefined && !isFault(actor)) await actor.rest();
-  }
-
-  async #with<T>(tab: TabId, act: (actor: TabActor) => Promise<T> | T): Promise<T | Fault> {
-    return readable(async () => {
-      const actor = await this.#actor(tab);
-      return isFault(actor) ? actor : act(actor);
-    });
-  }
-
-  async #actor(tab: TabId): Promise<TabActor | Fault> {
-    const known = this.#actors.get(tab);
-    if (known !== undefined) return known;
-    if (!this.#entries.has(tab)) return unknownTab();
-    if (this.#closing) return fault("shutting-down", "The server is closing.", "Try again when it is back.");
-    const opening = this.#opening.get(tab) ?? this.#open(tab).finally(() => this.#opening.delete(tab));
-    this.#opening.set(tab, opening);
-    return opening;
-  }
-
-  async #open(tab: TabId): Promise<TabActor | Fault> {
-    const { log, clock, ids } = this.#options;
-    const claim = await log.claim(tab, clock.now());
-    if (claim === null) return unknownTab();
-    if (isFault(claim)) return claim;
-    const core = new TabCore(claim, {
-      log,
-      clock,
-      ids,
-      giveWay: this.#options.giveWay,
-      changed: (id) => this.#feed.changed(id),
-      sealed: (fence, rows) => this.#ledger.sealed(fence, rows),
-      settled: (rows) => actor.settled(rows),
-    });
-    const actor: TabActor = new TabActor({
-      core,
-      turnPorts: () => turnPorts(this.#options, core, () => this.#money.spending(tab)),
-      raise: (limit, raise) => this.#money.raise(tab, limit, raise),
-      context: () => tabContext(this.#options, core),
-      turnDeadlineMs: this.#options.turnDeadlineMs ?? null,
-      rested: () => this.contexts.rested(actor),
-      broke: (error, turn) => {
-        this.#broken++;
-        this.#options.broke(error, tab, turn);
-      },
-    });
-    const problem = await core.mailbox.run(() => this.#takeOver(actor));
-    if (problem !== null) return problem;
-    this.#actors.set(tab, actor);
-    this.#feed.changed(tab);
-    return actor;
-  }
-
-  async #takeOver(actor: TabActor): Promise<Fault | null> {
-    const { log, clock, ids } = this.#options;
-    const { core } = actor;
-    if (!this.#unfinished.has(core.tabId)) {
-      const outcome = await actor.takeOver([], null);
-      return outcome.kind === "committed" ? showLastEnd(log, core) : outcomeFault(outcome);
-    }
-    const rows = await core.load();
-    if (isFault(rows)) return rows;
-    const recovery = recover({ rows, blocks: log.journal.blocksOf(core.tabId), now: clock.now(), ids });
-    const outcome = await actor.takeOver(recovery.rows, recovery.resume === "waiting" ? recovery.turnId : null);
-    if (outcome.kind !== "committed") return outcomeFault(outcome);
-    log.journal.clear(core.tabId);
-    this.#unfinished.delete(core.tabId);
-    this.#recovered++;
-    return actor.isRunning ? null : showLastEnd(log, core);
+    const actor = await this.#owners.settled(tab);
+    await actor?.rest();
   }
 }

@@ -1,0 +1,155 @@
+/**
+ * Gives every tab its one owner in this process, when somebody first needs it. An owner that takes over a tab whose turn was
+ * left unfinished ends that turn, or goes on waiting with it, before anybody else reaches the tab.
+ */
+import { recover } from "@varve/agent";
+import type { Fence } from "@varve/log";
+import { type Fault, fault, isFault, type LimitName, type StoredRow, type TabId } from "@varve/protocol";
+import { outcomeFault } from "./act-faults.ts";
+import { readable, unknownTab } from "./faults.ts";
+import { showLastEnd } from "./last-end.ts";
+import { TabActor } from "./tab-actor.ts";
+import { TabCore } from "./tab-core.ts";
+import type { Raise, TabMoney } from "./tab-money.ts";
+import { tabContext, turnPorts, type WorkspaceOptions } from "./workspace-options.ts";
+
+export interface OwnersPorts {
+  readonly options: WorkspaceOptions;
+  /** Tabs that an earlier process left in the middle of a turn. */
+  readonly unfinished: ReadonlySet<TabId>;
+  readonly isKnown: (tab: TabId) => boolean;
+  readonly money: Pick<TabMoney, "spending" | "raise">;
+  /** What the tab list shows of it has changed. */
+  readonly changed: (tab: TabId) => void;
+  readonly sealed: (fence: Fence, rows: readonly StoredRow[]) => void;
+  readonly rested: (actor: TabActor) => void;
+}
+
+export class TabOwners {
+  readonly #ports: OwnersPorts;
+  readonly #actors = new Map<TabId, TabActor>();
+  readonly #opening = new Map<TabId, Promise<TabActor | Fault>>();
+  readonly #unfinished: Set<TabId>;
+  #closing = false;
+  #recovered = 0;
+  #broken = 0;
+
+  constructor(ports: OwnersPorts) {
+    this.#ports = ports;
+    this.#unfinished = new Set(ports.unfinished);
+  }
+
+  /** The owner, if the tab has one already. */
+  get(tab: TabId): TabActor | undefined {
+    return this.#actors.get(tab);
+  }
+
+  /** The owner, also one that is just being made; undefined when nobody has asked for one. */
+  async settled(tab: TabId): Promise<TabActor | undefined> {
+    const actor = this.#actors.get(tab) ?? (await this.#opening.get(tab));
+    return actor === undefined || isFault(actor) ? undefined : actor;
+  }
+
+  /** Runs an act on the owner of a tab, which is made for it where there is none. */
+  with<T>(tab: TabId, act: (actor: TabActor) => Promise<T> | T): Promise<T | Fault> {
+    return readable(async () => {
+      const actor = await this.open(tab);
+      return isFault(actor) ? actor : act(actor);
+    });
+  }
+
+  async open(tab: TabId): Promise<TabActor | Fault> {
+    const known = this.#actors.get(tab);
+    if (known !== undefined) return known;
+    if (!this.#ports.isKnown(tab)) return unknownTab();
+    if (this.#closing) return fault("shutting-down", "The server is closing.", "Try again when it is back.");
+    const opening = this.#opening.get(tab) ?? this.#made(tab).finally(() => this.#opening.delete(tab));
+    this.#opening.set(tab, opening);
+    return opening;
+  }
+
+  /** The tab is gone. */
+  left(tab: TabId): void {
+    this.#actors.delete(tab);
+  }
+
+  /** Whoever opens the tab next recovers it, as after a crash. */
+  leftUnfinished(tab: TabId): void {
+    this.#unfinished.add(tab);
+    this.#actors.delete(tab);
+  }
+
+  counters(): Readonly<Record<"owners" | "running" | "recovered" | "broken", number>> {
+    return {
+      owners: this.#actors.size,
+      running: [...this.#actors.values()].filter((actor) => actor.isRunning).length,
+      recovered: this.#recovered,
+      broken: this.#broken,
+    };
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    await Promise.all(this.#opening.values());
+    await Promise.all([...this.#actors.values()].map((actor) => actor.close(graceMs)));
+  }
+
+  async #made(tab: TabId): Promise<TabActor | Fault> {
+    const { log, clock } = this.#ports.options;
+    const claim = await log.claim(tab, clock.now());
+    if (claim === null) return unknownTab();
+    if (isFault(claim)) return claim;
+    const actor = this.#actorOn(claim);
+    const problem = await actor.core.mailbox.run(() => this.#takeOver(actor));
+    if (problem !== null) return problem;
+    this.#actors.set(tab, actor);
+    this.#ports.changed(tab);
+    return actor;
+  }
+
+  #actorOn(claim: ConstructorParameters<typeof TabCore>[0]): TabActor {
+    const { options, money, changed, sealed, rested } = this.#ports;
+    const { log, clock, ids, giveWay } = options;
+    const tab = claim.tab.id;
+    const core = new TabCore(claim, {
+      log,
+      clock,
+      ids,
+      giveWay,
+      changed,
+      sealed,
+      settled: (rows) => actor.settled(rows),
+    });
+    const actor: TabActor = new TabActor({
+      core,
+      turnPorts: () => turnPorts(options, core, () => money.spending(tab)),
+      raise: (limit: LimitName, raise: Raise) => money.raise(tab, limit, raise),
+      context: () => tabContext(options, core),
+      turnDeadlineMs: options.turnDeadlineMs ?? null,
+      rested: () => rested(actor),
+      broke: (error, turn) => {
+        this.#broken++;
+        options.broke(error, tab, turn);
+      },
+    });
+    return actor;
+  }
+
+  async #takeOver(actor: TabActor): Promise<Fault | null> {
+    const { log, clock, ids } = this.#ports.options;
+    const { core } = actor;
+    if (!this.#unfinished.has(core.tabId)) {
+      const outcome = await actor.takeOver([], null);
+      return outcome.kind === "committed" ? showLastEnd(log, core) : outcomeFault(outcome);
+    }
+    const rows = await core.load();
+    if (isFault(rows)) return rows;
+    const recovery = recover({ rows, blocks: log.journal.blocksOf(core.tabId), now: clock.now(), ids });
+    const outcome = await actor.takeOver(recovery.rows, recovery.resume === "waiting" ? recovery.turnId : null);
+    if (outcome.kind !== "committed") return outcomeFault(outcome);
+    log.journal.clear(core.tabId);
+    this.#unfinished.delete(core.tabId);
+    this.#recovered++;
+    return actor.isRunning ? null : showLastEnd(log, core);
+  }
+}
