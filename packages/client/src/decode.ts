@@ -36,6 +36,16 @@ export function decodePage(value: unknown): Page | null {
   return value as unknown as Page;
 }
 
+/** The part of a head's body that a comparison needs; null when it is not there. */
+export function parseHeadDigest(
+  value: unknown,
+): { readonly logId: string; readonly term: number; readonly digest: string } | null {
+  if (!isRecord(value)) return null;
+  const { logId, term, digest } = value;
+  if (typeof logId !== "string" || typeof term !== "number" || typeof digest !== "string") return null;
+  return { logId, term, digest };
+}
+
 /** The `{error}` body of a REST answer; what cannot be read is `internal`. */
 export function decodeError(value: unknown, fallback: string): ErrorBody {
   const error = isRecord(value) ? value.error : undefined;

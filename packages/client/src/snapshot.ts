@@ -20,6 +20,7 @@ export function firstSnapshot(view: TabView, paging: Paging): TabSnapshot {
     status: view.state.status,
     window: windowOf(view, paging),
     ready: view.ready,
+    sync: view.sync,
     lost: view.outbox.lost,
   };
 }
@@ -44,6 +45,7 @@ export function nextSnapshot(
     status: to.state.status,
     window: sameWindow(snapshot.window, window) ? snapshot.window : window,
     ready: to.ready,
+    sync: to.sync,
     lost: to.outbox.lost,
   };
 }

@@ -2,21 +2,8 @@
  * Drives one tab: feeds its view with frames and pages, keeps its subscription, sends its outbox, and is the handle that
  * views hold. All decisions on data are taken in `tab-view.ts`.
  */
-import {
-  type ChunkId,
-  type Clock,
-  type Command,
-  type Delivery,
-  type ErrorBody,
-  type HeadFrame,
-  limits,
-  type OpsFrame,
-  type Page,
-  type TabId,
-  type Timer,
-} from "@varve/protocol";
-import type { ClientPorts, StoredOutboxEntry, TabHandle, TabSnapshot } from "./client.ts";
-import { decodePage } from "./decode.ts";
+import type { ChunkId, Clock, Command, ErrorBody, HeadFrame, OpsFrame, TabId, Timer } from "@varve/protocol";
+import type { ClientPorts, StoredOutboxEntry, SyncCheck, TabHandle, TabSnapshot } from "./client.ts";
 import { Listeners } from "./listeners.ts";
 import {
   addMessage,
@@ -35,29 +22,21 @@ import type { Reply } from "./requests.ts";
 import { connectionLost, notConnected } from "./requests.ts";
 import { firstSnapshot, nextSnapshot, type Paging } from "./snapshot.ts";
 import { type SubState, stronger, subCommand, subDelayMs } from "./subscription.ts";
+import type { CheckOutcome } from "./sync-check.ts";
+import { type TabCommands, tabCommands } from "./tab-commands.ts";
+import { TabPages } from "./tab-pages.ts";
+import type { TabStage } from "./tab-stage.ts";
 import {
   ackEvidence,
   emptyView,
-  fitsPage,
   type Resub,
   readAtEnd,
   type TabView,
   takeHead,
   takeOps,
-  takePage,
   type ViewStep,
   windowHi,
-  windowLo,
 } from "./tab-view.ts";
-
-/** A page that does not fit (another term, or the window moved meanwhile) is read again after the next head, so often. */
-const pageTriesMax = 3;
-
-/**
- * Pages in which a message is looked for after a restore. One that stands further up counts as lost: sending it again is
- * answered with its fate.
- */
-const searchPagesMax = 10;
 
 /** What a tab needs of the connection. */
 export interface TabWire {
@@ -74,7 +53,8 @@ export interface TabWire {
   readonly released: () => void;
 }
 
-type OnMessage = "hold" | "release" | "cancel";
+/** Loaded when first asked for: what compares rows is no part of what a page needs to paint. */
+const loadCheck = (): Promise<typeof import("./sync-check.ts")> => import("./sync-check.ts");
 
 export class TabSync {
   readonly tabId: TabId;
@@ -82,7 +62,6 @@ export class TabSync {
   readonly #listeners = new Listeners();
   #view: TabView;
   #shown: { readonly view: TabView; readonly paging: Paging; readonly snapshot: TabSnapshot } | undefined;
-  #paging: Paging = null;
   #sub: SubState = { kind: "off" };
   #owed: Resub = "none";
   #resubsInARow = 0;
@@ -92,11 +71,28 @@ export class TabSync {
   #handles = 0;
   #closed = false;
   #nextHead: (() => void)[] = [];
+  readonly #stage: TabStage;
+  readonly #pages: TabPages;
+  readonly #commands: TabCommands;
+  #checking: Promise<SyncCheck> | undefined;
 
   constructor(tabId: TabId, wire: TabWire) {
     this.tabId = tabId;
     this.#wire = wire;
     this.#view = emptyView(tabId);
+    const view = (): TabView => this.#view;
+    this.#stage = {
+      tabId,
+      view,
+      take: (step) => this.#take(step),
+      headComes: () => this.#headComes(),
+      live: wire.live,
+      closed: () => this.#closed,
+      rest: wire.rest,
+      clock: wire.clock,
+    };
+    this.#pages = new TabPages(this.#stage, () => this.#listeners.changed());
+    this.#commands = tabCommands({ tabId, view, ask: (make) => this.#ask(make) });
   }
 
   get view(): TabView {
@@ -177,30 +173,11 @@ export class TabSync {
         const step = forgetMessage(this.#view.outbox, id);
         this.#setOutbox(step.outbox, step.changes);
       },
-      edit: (id, text) => this.#change(id, { text }),
-      setDelivery: (id, delivery) => this.#change(id, { delivery }),
-      hold: (id) => this.#onMessage("hold", id),
-      release: (id) => this.#onMessage("release", id),
-      move: (id, before) => {
-        const version = this.#version(id);
-        return this.#ask((re) => ({ type: "move", re, tab: this.tabId, id, version, before }));
-      },
-      cancel: (id) => this.#onMessage("cancel", id),
-      stop: (callId) => this.#stop(callId),
-      answer: (askId, answer) =>
-        this.#ask((re) => ({
-          type: "answer",
-          re,
-          tab: this.tabId,
-          askId,
-          ...(answer.verdict === undefined ? {} : { verdict: answer.verdict }),
-          ...(answer.text === undefined ? {} : { text: answer.text }),
-          ...(answer.choice === undefined ? {} : { choice: answer.choice }),
-          ...(answer.raiseTo === undefined ? {} : { raiseTo: answer.raiseTo }),
-        })),
-      pageOlder: () => this.#page("older"),
-      pageNewer: () => this.#page("newer"),
-      toEnd: () => this.#toEnd(),
+      ...this.#commands,
+      checkSync: () => this.#checkSync(),
+      pageOlder: () => this.#pages.page("older"),
+      pageNewer: () => this.#pages.page("newer"),
+      toEnd: () => this.#pages.toEnd(),
       focus: (focused) => this.#focus(focused),
       seen: (seq) => this.#sawUpTo(seq),
       close: release,
@@ -209,10 +186,10 @@ export class TabSync {
 
   snapshot(): TabSnapshot {
     const shown = this.#shown;
-    if (shown !== undefined && shown.view === this.#view && shown.paging === this.#paging) return shown.snapshot;
-    const snapshot =
-      shown === undefined ? firstSnapshot(this.#view, this.#paging) : nextSnapshot(shown, this.#view, this.#paging);
-    this.#shown = { view: this.#view, paging: this.#paging, snapshot };
+    const { paging } = this.#pages;
+    if (shown !== undefined && shown.view === this.#view && shown.paging === paging) return shown.snapshot;
+    const snapshot = shown === undefined ? firstSnapshot(this.#view, paging) : nextSnapshot(shown, this.#view, paging);
+    this.#shown = { view: this.#view, paging, snapshot };
     return snapshot;
   }
 
@@ -282,27 +259,9 @@ export class TabSync {
     if (!this.needed) this.#wire.released();
   }
 
-  /** A message that may have been lost in a restore: is it in the log, where it stood or below the page of the head? */
   async #verify(entry: StoredOutboxEntry): Promise<void> {
-    const found = entry.seq === undefined ? await this.#findBelow(entry) : await this.#standsAt(entry, entry.seq);
+    const found = await this.#pages.isThere(entry);
     if (found === false && !this.#closed) this.#setOutbox(moveToLost(this.#view.outbox, entry));
-  }
-
-  /** Null when nobody can say now. */
-  async #standsAt(entry: StoredOutboxEntry, seq: number): Promise<boolean | null> {
-    const page = await this.#readPage(`after=${seq - 1}&limit=1`);
-    return page === null || page.logId !== entry.logId ? null : page.chunks[0]?.id === entry.id;
-  }
-
-  async #findBelow(entry: StoredOutboxEntry): Promise<boolean | null> {
-    let before = windowLo(this.#view);
-    for (let pages = 0; pages < searchPagesMax && before > 1; pages++) {
-      const page = await this.#readPage(`before=${before}&limit=${limits.pageRowsMax}`);
-      if (page === null || page.logId !== entry.logId) return null;
-      if (page.chunks.some((row) => row.id === entry.id)) return true;
-      before = page.chunks[0]?.seq ?? 0;
-    }
-    return false;
   }
 
   // --- messages and commands ---------------------------------------------------------------------------------------
@@ -336,37 +295,6 @@ export class TabSync {
     if (this.#sub.kind === "pending" || this.#sub.kind === "live") this.#sendOutbox();
   }
 
-  #version(id: ChunkId): number {
-    return this.#view.state.queue.get(id)?.message.version ?? 1;
-  }
-
-  #change(id: ChunkId, change: { readonly text?: string; readonly delivery?: Delivery }): Promise<ErrorBody | null> {
-    const message = this.#view.state.queue.get(id)?.message;
-    if (message === undefined) return Promise.resolve(notWaiting);
-    const text = change.text ?? message.data.text;
-    const delivery = change.delivery ?? message.delivery;
-    const { version } = message;
-    return this.#ask((re) => ({ type: "edit", re, tab: this.tabId, id, version, text, delivery }));
-  }
-
-  #onMessage(type: OnMessage, id: ChunkId): Promise<ErrorBody | null> {
-    if (type === "cancel") return this.#ask((re) => ({ type, re, tab: this.tabId, id }));
-    const version = this.#version(id);
-    return this.#ask((re) => ({ type, re, tab: this.tabId, id, version }));
-  }
-
-  /** Names the turn that is shown now, so that a late stop hits nothing. */
-  #stop(callId: string | undefined): Promise<ErrorBody | null> {
-    const turnId = this.#view.state.status.turnId;
-    return this.#ask((re) => ({
-      type: "stop",
-      re,
-      tab: this.tabId,
-      ...(turnId === null ? {} : { turnId }),
-      ...(callId === undefined ? {} : { callId }),
-    }));
-  }
-
   #ask(make: (re: number) => Command): Promise<ErrorBody | null> {
     return new Promise((resolve) => {
       const sent = this.#wire.request(make, (reply) => {
@@ -390,43 +318,28 @@ export class TabSync {
     this.#wire.send({ type: "seen", tab: this.tabId, seq });
   }
 
-  // --- pages -------------------------------------------------------------------------------------------------------
+  // --- comparing -----------------------------------------------------------------------------------------------------
 
-  async #page(side: "older" | "newer"): Promise<void> {
-    const more = side === "older" ? windowLo(this.#view) > 1 : windowHi(this.#view) < this.#view.state.tail;
-    if (this.#paging !== null || this.#closed || !more) return;
-    this.#setPaging(side);
-    for (let tries = 0; tries < pageTriesMax && !this.#closed; tries++) {
-      const cursor = side === "older" ? `before=${windowLo(this.#view)}` : `after=${windowHi(this.#view)}`;
-      const page = await this.#readPage(`${cursor}&limit=${limits.pageRowsDefault}`);
-      if (page === null || this.#takePage(page, side)) break;
-      if (page.logId !== this.#view.state.logId || page.term !== this.#view.state.version[0]) await this.#headComes();
-    }
-    this.#setPaging(null);
+  /** One check at a time: whoever asks during one gets its outcome. */
+  #checkSync(): Promise<SyncCheck> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
   }
 
-  async #toEnd(): Promise<void> {
-    if (this.#view.attached) return this.#setView(readAtEnd(this.#view));
-    if (this.#paging !== null) return;
-    this.#setPaging("newer");
-    for (let tries = 0; tries < pageTriesMax && !this.#closed; tries++) {
-      const page = await this.#readPage(`limit=${limits.pageRowsDefault}`);
-      if (page === null || this.#takePage(page, "end")) break;
-      await this.#headComes();
-    }
-    this.#setPaging(null);
+  async #check(): Promise<SyncCheck> {
+    const { lo, hi, at, mismatches } = this.#view.sync;
+    this.#setView({ ...this.#view, sync: { state: "checking", lo, hi, at, mismatches } });
+    const module = await loadCheck().catch(() => null); // The server was updated, or is gone: it is said below.
+    const outcome = module === null ? notLoaded : await module.checkWindow(this.#stage);
+    const { differed, ...told } = outcome;
+    const sync = { ...told, at: this.#wire.clock.now(), mismatches: mismatches + (differed ? 1 : 0) };
+    this.#setView({ ...this.#view, sync });
+    return sync;
   }
 
-  #takePage(page: Page, side: "older" | "newer" | "end"): boolean {
-    if (this.#closed || !fitsPage(this.#view, page, side)) return this.#closed;
-    this.#take(takePage(this.#view, page, side));
-    return true;
-  }
-
-  async #readPage(query: string): Promise<Page | null> {
-    const answer = await this.#wire.rest({ method: "GET", path: `/tabs/${this.tabId}/chunks?${query}` });
-    return answer.ok ? decodePage(answer.body) : null;
-  }
+  // --- state ---------------------------------------------------------------------------------------------------------
 
   /** Resolves with the next head, or at once when none can come. */
   #headComes(): Promise<void> {
@@ -436,8 +349,6 @@ export class TabSync {
       this.#needHead("needed");
     });
   }
-
-  // --- state -------------------------------------------------------------------------------------------------------
 
   #setView(view: TabView): void {
     if (view === this.#view) return;
@@ -450,19 +361,20 @@ export class TabSync {
     if (outbox !== this.#view.outbox) this.#setView({ ...this.#view, outbox });
   }
 
-  #setPaging(paging: Paging): void {
-    this.#paging = paging;
-    this.#listeners.changed();
-  }
-
   #stopDelay(): void {
     this.#delay?.cancel();
     this.#delay = undefined;
   }
 }
 
-const notWaiting: ErrorBody = {
-  code: "unknown-message",
-  message: "This message does not wait any more.",
-  hint: "It was sent or removed meanwhile; the tab shows which.",
+const notLoaded: CheckOutcome = {
+  state: "failed",
+  lo: 0,
+  hi: 0,
+  differed: false,
+  error: {
+    code: "log-unavailable",
+    message: "The part of this page that compares rows could not be loaded.",
+    hint: "Reload the page.",
+  },
 };

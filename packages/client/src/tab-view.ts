@@ -24,7 +24,7 @@ import {
   type TabId,
   type TabState,
 } from "@varve/protocol";
-import type { StoredOutboxEntry } from "./client.ts";
+import type { StoredOutboxEntry, SyncCheck } from "./client.ts";
 import {
   type Evidence,
   emptyOutbox,
@@ -53,6 +53,8 @@ export interface TabView {
   readonly ready: boolean;
   /** How much the window holds. A small one behaves like a large one, so proofs choose it. */
   readonly most: WindowMost;
+  /** The last comparison of `rows` with the server's. Rows that were wiped since make it unknown again. */
+  readonly sync: SyncCheck;
 }
 
 export type Resub =
@@ -69,6 +71,8 @@ export interface ViewStep {
   readonly unsure: readonly StoredOutboxEntry[];
 }
 
+const unchecked: SyncCheck = { state: "unknown", lo: 0, hi: 0, at: 0, mismatches: 0 };
+
 export const emptyView = (tabId: TabId, most: WindowMost = windowMost): TabView => ({
   tabId,
   state: emptyTabState,
@@ -80,12 +84,16 @@ export const emptyView = (tabId: TabId, most: WindowMost = windowMost): TabView 
   outbox: emptyOutbox,
   ready: false,
   most,
+  sync: unchecked,
 });
 
 export const windowLo = (view: TabView): number => view.rows[0]?.seq ?? 0;
 export const windowHi = (view: TabView): number => view.rows.at(-1)?.seq ?? 0;
 
 const settled = (view: TabView, resub: Resub): ViewStep => ({ view, resub, changes: [], unsure: [] });
+
+/** A view from which nothing follows but that it is shown. */
+export const viewStep = (view: TabView): ViewStep => settled(view, "none");
 
 /** Ops of the tab. Only those that can be placed are evidence for the outbox. */
 export function takeOps(view: TabView, frame: OpsFrame, now: number): ViewStep {
@@ -128,6 +136,7 @@ export function takeHead(
     attached: wipes || !detaches,
     reading: wipes ? "end" : view.reading,
     unreadFrom,
+    sync: wipes && view.sync.state !== "checking" ? { ...unchecked, mismatches: view.sync.mismatches } : view.sync,
   };
   const step = finish(taken, evidence, options.now);
   return mayBeRestored(view, head) ? offerLost(step, head, { first: !view.ready, whole: !hole && !detaches }) : step;
@@ -165,6 +174,24 @@ export function takePage(view: TabView, page: Page, side: "older" | "newer" | "e
   const next: TabView = { ...base, state, attached, reading: side === "older" ? "older" : "end" };
   const trimmed = trim(next);
   return settled(trimmed, trimmed.attached && windowHi(trimmed) !== state.tail ? "needed" : "none");
+}
+
+/**
+ * Puts rows that were read anew, ascending and of the current log and term, in the place of those that are held. The window
+ * stays where it is now: rows beyond it are left out.
+ */
+export function replaceRows(view: TabView, fresh: readonly LogChunk[]): ViewStep {
+  const [lo, hi] = [windowLo(view), windowHi(view)];
+  const inside = fresh.filter((row) => row.seq >= lo && row.seq <= hi);
+  const [from, to] = [inside[0]?.seq ?? 0, inside.at(-1)?.seq ?? 0];
+  const ids = new Set(inside.map((row) => row.id));
+  const replaced = view.rows.filter((row) => ids.has(row.id) || (row.seq >= from && row.seq <= to));
+  const emptied = forgetRows(
+    view.state,
+    replaced.map((row) => row.id),
+  );
+  const next = trim({ ...view, state: applyRows(emptied, inside) });
+  return settled(next, next.attached && windowHi(next) !== next.state.tail ? "needed" : "none");
 }
 
 /** The person reads at the end of the log, or not. */

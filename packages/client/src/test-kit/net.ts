@@ -132,7 +132,8 @@ export class Peer {
   answerPage(): void {
     const asked = this.pages.shift();
     if (asked === undefined) return;
-    asked.answer(this.owner.page(queryOf(asked.path)));
+    const digest = asked.path.includes("/head?");
+    asked.answer(digest ? this.owner.headBody(asked.path) : this.owner.page(queryOf(asked.path)));
   }
   /** The connection breaks: what was under way is gone, unless the network brings it after all (`carryLate`). */
   cut(code = 1006): void {
@@ -223,6 +224,7 @@ export class Peer {
       case "release":
       case "move":
       case "stop":
+      case "background":
       case "answer":
         return { type: "ack", re: command.re, state: "done" };
       case "focus":

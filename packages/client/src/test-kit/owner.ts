@@ -5,6 +5,7 @@
 import {
   type ChunkId,
   type Command,
+  digestText,
   type Frame,
   type HeadFrame,
   type LogChunk,
@@ -22,6 +23,7 @@ import {
   type TabStatus,
   type TurnId,
 } from "@varve/protocol";
+import { Sha256 } from "../sha-256.ts";
 
 const legal = <T>(id: T | null): T => {
   if (id === null) throw new Error("a test uses legal ids");
@@ -85,6 +87,8 @@ export class Owner {
   inbox = new Map<ChunkId, "queued" | "sealed" | "dropped">();
   open = new Map<ChunkId, Growing>();
   status: TabStatus = idle;
+  digestChecks = 0;
+  digestMismatches = 0;
   /** Every row, text and version that was ever true, to tell a phantom by. */
   readonly everTexts = new Map<ChunkId, string[]>();
   /** Messages that were cancelled, whatever a restored database says. */
@@ -141,6 +145,20 @@ export class Owner {
     const below = this.rows.slice(0, query.before === undefined ? undefined : Math.max(0, query.before - 1));
     const chunks = query.after === undefined ? below.slice(-limit) : this.rows.slice(query.after, query.after + limit);
     return { chunks, total: this.tail, tail: this.tail, logId: this.log, term: this.term };
+  }
+
+  /** A head with the digest of some rows; what a client sends along as its own is compared and counted. */
+  headBody(path: string): { readonly logId: LogId; readonly term: number; readonly digest: string } {
+    const query = new URL(path, "http://host").searchParams;
+    const [lo = 0, hi = 0] = (query.get("digest") ?? "").split("-").map(Number);
+    const hash = new Sha256();
+    hash.add(digestText(this.rows.slice(lo - 1, hi)));
+    const digest = hash.hex();
+    if (query.get("log") === this.log && query.get("term") === String(this.term)) {
+      this.digestChecks += 1;
+      if (query.get("mine") !== digest) this.digestMismatches += 1;
+    }
+    return { logId: this.log, term: this.term, digest };
   }
 
   // --- messages ----------------------------------------------------------------------------------------------------

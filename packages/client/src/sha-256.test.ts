@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Sha256 } from "./sha-256.ts";
+
+function sha256(...texts: readonly string[]): string {
+  const hash = new Sha256();
+  for (const text of texts) hash.add(text);
+  return hash.hex();
+}
+
+test.each([
+  ["", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
+  ["abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],
+  [
+    "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+  ],
+  [
+    "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+    "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1",
+  ],
+  ["a".repeat(1_000_000), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"],
+])("[CLIENT-101] the published vectors: %.20s", (text, digest) => {
+  expect(sha256(text)).toBe(digest);
+});
+
+test("[CLIENT-101] every length around the ends of blocks", () => {
+  for (let length = 0; length <= 200; length++) {
+    const text = "x".repeat(length);
+    expect(sha256(text)).toBe(createHash("sha256").update(text).digest("hex"));
+  }
+});
+
+test("[CLIENT-101] any text in any pieces has the digest that the server's own makes", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "binary", maxLength: 150 }), { maxLength: 12 }), (pieces) => {
+      expect(sha256(...pieces)).toBe(createHash("sha256").update(pieces.join("")).digest("hex"));
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,106 @@
+/**
+ * Reads rows of one tab by pages: for the window, and to look up what may have been lost in a restore. What a page means
+ * for the window is decided in `tab-view.ts`.
+ */
+import { limits, type Page } from "@varve/protocol";
+import type { StoredOutboxEntry } from "./client.ts";
+import { decodePage } from "./decode.ts";
+import type { Paging } from "./snapshot.ts";
+import type { TabStage } from "./tab-stage.ts";
+import { fitsPage, readAtEnd, takePage, viewStep, windowHi, windowLo } from "./tab-view.ts";
+
+/** A page that does not fit (another term, or the window moved meanwhile) is read again after the next head, so often. */
+const pageTriesMax = 3;
+
+/**
+ * Pages in which a message is looked for after a restore. One that stands further up counts as lost: sending it again is
+ * answered with its fate.
+ */
+const searchPagesMax = 10;
+
+export async function readPage(stage: TabStage, query: string): Promise<Page | null> {
+  const answer = await stage.rest({ method: "GET", path: `/tabs/${stage.tabId}/chunks?${query}` });
+  return answer.ok ? decodePage(answer.body) : null;
+}
+
+export class TabPages {
+  readonly #stage: TabStage;
+  readonly #changed: () => void;
+  #paging: Paging = null;
+
+  /** `changed` is called when paging begins and ends. */
+  constructor(stage: TabStage, changed: () => void) {
+    this.#stage = stage;
+    this.#changed = changed;
+  }
+
+  get paging(): Paging {
+    return this.#paging;
+  }
+
+  async page(side: "older" | "newer"): Promise<void> {
+    const stage = this.#stage;
+    const first = stage.view();
+    const more = side === "older" ? windowLo(first) > 1 : windowHi(first) < first.state.tail;
+    if (this.#paging !== null || stage.closed() || !more) return;
+    this.#setPaging(side);
+    for (let tries = 0; tries < pageTriesMax && !stage.closed(); tries++) {
+      const cursor = side === "older" ? `before=${windowLo(stage.view())}` : `after=${windowHi(stage.view())}`;
+      const page = await readPage(stage, `${cursor}&limit=${limits.pageRowsDefault}`);
+      if (page === null || this.#take(page, side)) break;
+      const { logId, version } = stage.view().state;
+      if (page.logId !== logId || page.term !== version[0]) await stage.headComes();
+    }
+    this.#setPaging(null);
+  }
+
+  async toEnd(): Promise<void> {
+    const stage = this.#stage;
+    if (stage.view().attached) return stage.take(viewStep(readAtEnd(stage.view())));
+    if (this.#paging !== null) return;
+    this.#setPaging("newer");
+    for (let tries = 0; tries < pageTriesMax && !stage.closed(); tries++) {
+      const page = await readPage(stage, `limit=${limits.pageRowsDefault}`);
+      if (page === null || this.#take(page, "end")) break;
+      await stage.headComes();
+    }
+    this.#setPaging(null);
+  }
+
+  /**
+   * Whether a message that may have been lost in a restore is in the log: where it stood, or below the window. Null when
+   * nobody can say now.
+   */
+  isThere(entry: StoredOutboxEntry): Promise<boolean | null> {
+    return entry.seq === undefined ? this.#findBelow(entry) : this.#standsAt(entry, entry.seq);
+  }
+
+  async #standsAt(entry: StoredOutboxEntry, seq: number): Promise<boolean | null> {
+    const page = await readPage(this.#stage, `after=${seq - 1}&limit=1`);
+    return page === null || page.logId !== entry.logId ? null : page.chunks[0]?.id === entry.id;
+  }
+
+  async #findBelow(entry: StoredOutboxEntry): Promise<boolean | null> {
+    let before = windowLo(this.#stage.view());
+    for (let pages = 0; pages < searchPagesMax && before > 1; pages++) {
+      const page = await readPage(this.#stage, `before=${before}&limit=${limits.pageRowsMax}`);
+      if (page === null || page.logId !== entry.logId) return null;
+      if (page.chunks.some((row) => row.id === entry.id)) return true;
+      before = page.chunks[0]?.seq ?? 0;
+    }
+    return false;
+  }
+
+  /** True when nothing is left to do with this page. */
+  #take(page: Page, side: "older" | "newer" | "end"): boolean {
+    const stage = this.#stage;
+    if (stage.closed() || !fitsPage(stage.view(), page, side)) return stage.closed();
+    stage.take(takePage(stage.view(), page, side));
+    return true;
+  }
+
+  #setPaging(paging: Paging): void {
+    this.#paging = paging;
+    this.#changed();
+  }
+}
