@@ -51,12 +51,12 @@ const passing: Flows = { up: { kind: "pass" }, down: { kind: "pass" } };
 const asksForSocket = /^GET \/api\/ws[? ]/;
 
 export async function createFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
-  const proxy = new Proxy(options);
+  const proxy = new ListeningProxy(options);
   await proxy.listen();
   return proxy;
 }
 
-class Proxy implements FaultProxy {
+class ListeningProxy implements FaultProxy {
   readonly #options: FaultProxyOptions;
   readonly #server: Server;
   readonly #open = new Set<Connection>();

@@ -82,7 +82,8 @@ export class Line {
     const flow = this.#flow;
     switch (flow.kind) {
       case "pass":
-        return this.#write(bytes);
+        this.#write(bytes);
+        return;
       case "stall":
         // Read before the rule came, or pushed back: it waits with what the system holds.
         this.#ports.from.pause();
@@ -92,16 +93,18 @@ export class Line {
         this.#swallowed = true;
         return;
       case "delay":
-        return this.#writeIn(flow.ms, bytes);
+        this.#writeIn(flow.ms, bytes);
+        return;
       case "throttle":
-        return this.#takePart(bytes);
+        this.#takePart(bytes);
+        return;
       case "cut-after":
         this.#write(bytes.subarray(0, this.#left));
         this.#left -= bytes.length;
         if (this.#left <= 0) this.#ports.cut();
         return;
       default:
-        return unreachable(flow);
+        unreachable(flow);
     }
   }
 
