@@ -1,7 +1,7 @@
 import { copyFile, cp, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { allRows, claimed, ids, said, sealed, sound, startMs } from "./contract/fixtures.ts";
+import { allRows, call, claimed, ids, result, said, sealed, sound, startMs } from "./contract/fixtures.ts";
 import { describeLogContract } from "./contract.ts";
 import { FaultError } from "./fault-error.ts";
 import { compareVersions, oldestSafeVersion } from "./sqlite/driver.ts";
@@ -98,6 +98,36 @@ describe("the SQLite log", () => {
     await expect(log.tabs()).rejects.toBeInstanceOf(FaultError);
     log.journal.write([{ entry: "closed", tabId: claim.tabId, id: ids.chunk() }]);
     expect(log.journal.faults()).toBe(0);
+  });
+
+  test.each([[0], [1], [3], [7]])(
+    "[LOG-54] a tail guessed as %i is found out by the statement that goes by it",
+    async (guess) => {
+      await using home = await temporaryFolder();
+      await using log = await openedLog(home.path);
+      const claim = await claimed(log);
+      await sealed(log, claim, say("a"));
+      await sealed(log, claim, say("b"));
+      await sealed(log, claim, say("c"));
+      log.store.guessTail(claim.logId, guess);
+      const outcome = await sealed(log, claim, say("d"));
+      expect([outcome.tail, outcome.rows.map((row) => row.seq)]).toEqual([4, [4]]);
+      expect((await allRows(log, claim.logId)).map((row) => row.seq)).toEqual([1, 2, 3, 4]);
+    },
+  );
+
+  test("[LOG-54] a row alone is refused as it would be among others", async () => {
+    await using home = await temporaryFolder();
+    await using log = await openedLog(home.path);
+    const claim = await claimed(log);
+    const [opened, answered] = [call(["t1", 0], "c1"), result(["t1", 0], "c1")];
+    for (const row of [opened, answered]) await sealed(log, claim, { rows: [row] });
+    expect(await log.commit(claim, { rows: [opened] })).toMatchObject({ kind: "refused", fault: { code: "id-taken" } });
+    const second = await log.commit(claim, { rows: [result(["t1", 0], "c1")] });
+    expect(second).toMatchObject({ kind: "refused", fault: { code: "result-already-sealed" } });
+    sound(await log.claim(claim.tabId, startMs));
+    expect(await log.commit(claim, say("late"))).toEqual({ kind: "fenced" });
+    expect((await allRows(log, claim.logId)).length).toBe(2);
   });
 
   test("[LOG-40] an older copy put back gives the same seqs under other terms, so every cursor can tell", async () => {

@@ -1,6 +1,7 @@
 /** The one place where rows are inserted. Everything here runs inside one transaction that `commitBatch` opens. */
 import type { ChunkId, Fault, NewRow, StoredRow, TabId } from "@varve/protocol";
 import { assert, isFault } from "@varve/protocol";
+import { usageOf } from "../bill-rule.ts";
 import { applyInboxWrite } from "../inbox-rule.ts";
 import type { Batch, CommitOutcome, Fence, InboxRecord, InboxWrite, TabChange } from "../log.ts";
 import { idTaken } from "../refusals.ts";
@@ -21,8 +22,12 @@ const refusal = (fault: Fault, current?: InboxRecord): Refusal =>
 export function commitBatch(store: Store, fence: Fence, batch: Batch): CommitOutcome {
   // Texts are made before the transaction begins: it stays short, and a value that is no JSON fails before it.
   const texts = batch.rows.map(dataText);
+  const alone = commitAlone(store, fence, { batch, texts });
+  if (alone !== null) return alone;
   const outcome = store.transactions.write(() => writeBatch(store, fence, { batch, texts }));
-  return isFault(outcome) ? { kind: "failed", fault: outcome } : outcome;
+  if (isFault(outcome)) return { kind: "failed", fault: outcome };
+  if (outcome.kind === "committed") store.guessTail(fence.logId, outcome.tail);
+  return outcome;
 }
 
 interface Work {
@@ -49,12 +54,65 @@ function changeWrittenTab(store: Store, id: TabId, change: TabChange): void {
   saveTabChange(store, tab, change);
 }
 
+/** Nothing that is known speaks against a row; the insert sees to its id. */
+interface Sound {
+  readonly kind: "sound";
+  readonly callId: string | null;
+}
+
 interface WritePlace {
   readonly fence: Fence;
   readonly segments: readonly Segment[];
   /** Before the batch. */
   readonly tail: number;
 }
+
+/**
+ * A row that changes nothing beside itself is one statement, which is its own transaction: fence, tail and insert at once.
+ * What is read before it still holds when it writes, because it writes only where the tail is as it was. Null: this is no
+ * such row, or the statement did not take it; nothing was written then, and the long way finds out why.
+ */
+function commitAlone(store: Store, fence: Fence, { batch, texts }: Work): CommitOutcome | null {
+  const [row, second] = batch.rows;
+  const [text = ""] = texts;
+  const tail = store.guessedTail(fence.logId);
+  if (row === undefined || second !== undefined || tail === undefined || !isAlone(row, batch)) return null;
+  const segments = store.segmentsOf(fence.logId);
+  if (segments === null) return null;
+  const frame = frameOf(row, tail + 1, fence.term);
+  const written = store.transactions.statement(() => {
+    const checked = new BatchWriter(store, { fence, segments, tail }, batch).check(row, frame.seq);
+    return checked.kind === "sound" && insertNext(store, fence, { frame, callId: checked.callId, text }) > 0;
+  });
+  if (isFault(written)) return { kind: "failed", fault: written };
+  if (!written) return null;
+  store.guessTail(fence.logId, frame.seq);
+  return { kind: "committed", rows: [rowOf(frame, text)], tail: frame.seq, inbox: [] };
+}
+
+/** Neither a message, nor a line of the bill, nor fields of the tab go with it. */
+const isAlone = (row: NewRow, batch: Batch): boolean =>
+  row.role !== "user" &&
+  usageOf(row) === null &&
+  batch.tab === undefined &&
+  (batch.inbox === undefined || batch.inbox.length === 0);
+
+interface NextRow {
+  readonly frame: RowFrame;
+  readonly callId: string | null;
+  readonly text: string;
+}
+
+/** The number of rows written: 0 when the fence does not hold, the tail is another, or the id stands in the log. */
+function insertNext({ sql }: Store, fence: Fence, { frame, callId, text }: NextRow): number {
+  const { id, seq, turnId, step, role, type, createdAt, by } = frame;
+  const content = [turnId, step, role, type, text, createdAt, by, callId] as const;
+  return sql.insertNext.run(seq, id, ...content, fence.tabId, fence.term, fence.logId, seq - 1);
+}
+
+/** The frame of a row is the row without its data; the union of row types is lost in the spread. */
+const frameOf = (row: NewRow, seq: number, term: number): RowFrame =>
+  ({ ...row, ...(row.by === undefined ? {} : { by: plainText(row.by) }), seq, term }) as RowFrame;
 
 class BatchWriter {
   readonly rows: StoredRow[] = [];
@@ -95,18 +153,23 @@ class BatchWriter {
     return this.#inbox.flatMap((write) => this.#message(write.id) ?? []);
   }
 
-  #insertRow(row: NewRow, text: string, seq: number): Refusal | null {
+  /** Reads only. */
+  check(row: NewRow, seq: number): Sound | Refusal {
     const taken = this.#idProblem(row);
     if (taken !== null) return taken;
-    const callId = callIdOf(row);
-    const call = callId === null ? null : plainText(callId);
-    if (row.type === "tool_result" && call !== null) {
-      const problem = resultProblem(this.#store, { segments: this.#segments, callId: call, seq });
+    const found = callIdOf(row);
+    const callId = found === null ? null : plainText(found);
+    if (row.type === "tool_result" && callId !== null) {
+      const problem = resultProblem(this.#store, { segments: this.#segments, callId, seq });
       if (problem !== null) return refusal(problem);
     }
-    const by = row.by === undefined ? {} : { by: plainText(row.by) };
-    // The frame of a row is the row without its data; the union of row types is lost in the spread.
-    const frame = { ...row, ...by, seq, term: this.#fence.term } as RowFrame;
+    return { kind: "sound", callId };
+  }
+
+  #insertRow(row: NewRow, text: string, seq: number): Refusal | null {
+    const checked = this.check(row, seq);
+    if (checked.kind === "refused") return checked;
+    const frame = frameOf(row, seq, this.#fence.term);
     const { id, turnId, step, role, type, createdAt } = row;
     const place = [this.#fence.logId, seq, id, frame.term] as const;
     const inserted = this.#store.sql.insertChunk.run(
@@ -118,7 +181,7 @@ class BatchWriter {
       text,
       createdAt,
       frame.by,
-      call,
+      checked.callId,
     );
     if (inserted === 0) return refusal(idTaken(id), this.#ownMessage(row));
     const sealed = rowOf(frame, text);

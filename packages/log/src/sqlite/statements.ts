@@ -50,6 +50,11 @@ const texts = {
   ownTail: "SELECT max(seq) AS tail FROM chunks WHERE log_id = ?",
   insertChunk: `INSERT INTO chunks (log_id, seq, id, term, turn_id, step, role, type, data_json, created_at, by, call_id)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (log_id, id) DO NOTHING`,
+  /** A row behind the tail that is given last, as long as the fence holds. The same tail as in `tabColumns`. */
+  insertNext: `INSERT INTO chunks (log_id, seq, id, term, turn_id, step, role, type, data_json, created_at, by, call_id)
+    SELECT log_id, ?, ?, term, ?, ?, ?, ?, ?, ?, ?, ? FROM tabs WHERE id = ? AND term = ? AND log_id = ?
+    AND ? = coalesce((SELECT max(seq) FROM chunks WHERE chunks.log_id = tabs.log_id),
+      (SELECT parent_seq FROM logs WHERE logs.id = tabs.log_id)) ON CONFLICT (log_id, id) DO NOTHING`,
   rowsUp: `SELECT ${frameColumns} FROM chunks WHERE log_id = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
   rowsDown: `SELECT ${frameColumns} FROM chunks WHERE log_id = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?`,
   rowAt: `SELECT ${frameColumns} FROM chunks WHERE log_id = ? AND seq = ?`,

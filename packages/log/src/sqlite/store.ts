@@ -6,7 +6,7 @@ import type { Database } from "./driver.ts";
 import { prepareStatements, type Statements } from "./statements.ts";
 import { Transactions } from "./transaction.ts";
 
-/** Logs whose segments are remembered; beyond it all are forgotten and read anew. */
+/** Logs whose segments are remembered, and whose tails; beyond it all are forgotten and read anew. */
 const segmentCacheMax = 1000;
 
 export class Store {
@@ -14,6 +14,7 @@ export class Store {
   readonly sql: Statements;
   readonly transactions: Transactions;
   readonly #segments = new Map<LogId, readonly Segment[]>();
+  readonly #tails = new Map<LogId, number>();
 
   constructor(database: Database) {
     this.database = database;
@@ -35,6 +36,17 @@ export class Store {
   /** Whoever removes a log calls this. A log that is made is remembered at its first use, after its transaction. */
   forgetSegments(): void {
     this.#segments.clear();
+    this.#tails.clear();
+  }
+
+  /** What the tail was when this process last wrote. Whoever goes by it has the statement check it, for it may be wrong. */
+  guessedTail(logId: LogId): number | undefined {
+    return this.#tails.get(logId);
+  }
+
+  guessTail(logId: LogId, tail: number): void {
+    if (this.#tails.size >= segmentCacheMax) this.#tails.clear();
+    this.#tails.set(logId, tail);
   }
 
   /** The highest seq of a log, from its rows: 0 when it has none. */

@@ -44,6 +44,16 @@ export class Transactions {
     }
   }
 
+  /** One statement that writes is a transaction by itself. Nothing before it in `work` may write. */
+  statement<T>(work: () => T): T | Fault {
+    if (this.#stop !== null) return this.#stop;
+    try {
+      return work();
+    } catch (error) {
+      return this.#faultOrThrow(error);
+    }
+  }
+
   read<T>(work: () => T): T | Fault {
     if (this.#isEnded) return closed();
     try {
