@@ -12,6 +12,7 @@ import { codeFrom } from "./state/access-code.ts";
 import { App, type AppPorts } from "./state/app.svelte.ts";
 import { Drafts, type TextStore } from "./state/drafts.ts";
 import { Router } from "./state/route.svelte.ts";
+import { Senders } from "./state/senders.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/prose.css";
@@ -48,6 +49,7 @@ function reloadOnce(): void {
 }
 
 function realPorts(): AppPorts {
+  const senders = new Senders(localTexts());
   const api = new Api(new FetchHttp(() => access.key));
   const access: Access = new Access(api, indexedDbKeyStore(window.indexedDB));
   return {
@@ -57,8 +59,11 @@ function realPorts(): AppPorts {
     drafts: new Drafts(localTexts()),
     clock: browserClock,
     newId: uuidV7Maker(browserClock.now, (into) => crypto.getRandomValues(into)),
+    senders,
     connect: (key) => {
-      const sync = createSyncClient(browserPorts({ key, build: pageBuild }));
+      const client = browserPorts({ key, build: pageBuild });
+      senders.remember(client.identity.client);
+      const sync = createSyncClient(client);
       probeOnWake(() => sync.probe());
       return sync;
     },

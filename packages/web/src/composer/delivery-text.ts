@@ -5,6 +5,3 @@ export const deliveries: readonly { readonly value: Delivery; readonly label: st
   { value: "queue", label: "Queue", long: "after this turn" },
   { value: "stop", label: "Stop & send", long: "stops this turn now" },
 ];
-
-export const deliveryText = (delivery: Delivery): string =>
-  deliveries.find((one) => one.value === delivery)?.long ?? delivery;

@@ -22,7 +22,7 @@ const TASKS = [
   { text: "Propose an index", state: "open" },
 ];
 
-export function running(id: TabId, at: number): FakeScene {
+export function running(id: TabId, at: number, now: number): FakeScene {
   const w = new RowWriter(id, at);
   const turn = "run-turn";
   w.user("Find out why the report query is slow. A screenshot of the plan is attached.", { turn });
@@ -39,7 +39,12 @@ export function running(id: TabId, at: number): FakeScene {
     open: [{ ...place, role: "tool", type: "tool_result", callId: "b1", text }],
     queue: waitingMessages(at),
     pending: [{ id: chunkId("pend"), text: typed, attachments: [], delivery: "steer", at, state: "waiting" }],
-    status: { state: "running", turnId: turnId(turn), step: 1 },
+    status: {
+      state: "running",
+      turnId: turnId(turn),
+      step: 1,
+      calls: [{ callId: "b1", name: "bash", since: now - 12_000, movable: true }],
+    },
   };
 }
 
@@ -48,7 +53,7 @@ function waitingMessages(at: number): readonly QueuedMessage[] {
   const later = "Then write down what you found in docs/performance.md, with the numbers before and after.";
   return [
     { ...base, id: chunkId("w1"), position: 1, data: { text: "Leave the schema alone, only add indexes." } },
-    { ...base, id: chunkId("w2"), position: 2, delivery: "queue", state: "held", data: { text: later } },
+    { ...base, id: chunkId("w2"), position: 2, delivery: "queue", state: "held", by: "phone", data: { text: later } },
   ];
 }
 

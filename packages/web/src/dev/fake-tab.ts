@@ -1,6 +1,6 @@
 /** A tab that lives in the page: accepts all acts at once and streams an answer. Only for development. */
-import type { OpenView, PendingMessage, TabHandle, TabSnapshot } from "@varve/client";
-import type { Clock, LogChunk, QueuedMessage, TabId, TabStatus, Wait } from "@varve/protocol";
+import type { OpenView, PendingMessage, SyncCheck, TabHandle, TabSnapshot } from "@varve/client";
+import type { Clock, ErrorBody, JsonObject, LogChunk, QueuedMessage, TabId, TabStatus, Wait } from "@varve/protocol";
 import { parseLogId } from "@varve/protocol";
 import { ANSWER, chunkId, known, turnId } from "./fake-rows.ts";
 
@@ -11,6 +11,9 @@ export interface FakeScene {
   readonly pending?: readonly PendingMessage[];
   readonly status?: Partial<TabStatus>;
   readonly outputs?: TabSnapshot["outputs"];
+  readonly lost?: readonly PendingMessage[];
+  /** What comparing the rows leads to. */
+  readonly sync?: SyncCheck["state"];
   /** Rows in the window at first: the rest is paged in. */
   readonly held?: number;
 }
@@ -18,6 +21,7 @@ export interface FakeScene {
 /** Rows that one page brings. */
 const PAGE_ROWS = 40;
 
+const unreachable: ErrorBody = { code: "log-unavailable", message: "The server does not answer." };
 const idle: TabStatus = { state: "idle", turnId: null, step: 0, waits: [], lastSealed: null };
 
 export class FakeTab implements TabHandle {
@@ -27,11 +31,13 @@ export class FakeTab implements TabHandle {
   readonly #log: LogChunk[];
   #now: TabSnapshot;
   #next = 0;
+  readonly #outcome: SyncCheck["state"];
 
   constructor(tabId: TabId, clock: Clock, scene: FakeScene) {
     this.tabId = tabId;
     this.#clock = clock;
     this.#log = [...scene.rows];
+    this.#outcome = scene.sync ?? "same";
     const tail = scene.rows.length;
     const lo = scene.held === undefined ? 1 : Math.max(1, tail - scene.held + 1);
     this.#now = {
@@ -45,7 +51,8 @@ export class FakeTab implements TabHandle {
       status: { ...idle, lastSealed: scene.rows.at(-1)?.turnId ?? null, ...scene.status },
       window: { lo: tail === 0 ? 0 : lo, hi: tail, tail, attached: true, unread: 0, paging: null },
       ready: true,
-      lost: [],
+      lost: scene.lost ?? [],
+      sync: { state: "unknown", lo: 0, hi: 0, at: 0, mismatches: 0 },
     };
   }
 
@@ -71,22 +78,61 @@ export class FakeTab implements TabHandle {
     this.#stream(turn, 0);
     return id;
   }
-  resend = () => undefined;
-  forget = (id: string) => this.#change({ pending: this.#now.pending.filter((one) => one.id !== id) });
+  resend = (id: string) => {
+    const lost = this.#now.lost.find((one) => one.id === id);
+    this.#change({
+      lost: this.#now.lost.filter((one) => one.id !== id),
+      pending: [
+        ...this.#now.pending.map((one) => (one.id === id ? { ...one, state: "sent" as const } : one)),
+        ...(lost ? [{ ...lost, state: "sent" as const }] : []),
+      ],
+    });
+  };
+  forget = (id: string) =>
+    this.#change({
+      pending: this.#now.pending.filter((one) => one.id !== id),
+      lost: this.#now.lost.filter((one) => one.id !== id),
+    });
   edit = (id: string, text: string) => this.#patch(id, { data: { text } });
   setDelivery = (id: string, delivery: QueuedMessage["delivery"]) => this.#patch(id, { delivery });
   hold = (id: string) => this.#patch(id, { state: "held" });
   release = (id: string) => this.#patch(id, { state: "queued" });
-  async move() {
+  async move(id: string, before: string | null) {
+    const moved = this.#now.queue.filter((one) => one.id === id);
+    const others = this.#now.queue.filter((one) => one.id !== id);
+    const at = before === null ? others.length : others.findIndex((one) => one.id === before);
+    this.#change({ queue: [...others.slice(0, at), ...moved, ...others.slice(at)] });
     return null;
   }
   async cancel(id: string) {
     this.#change({ queue: this.#now.queue.filter((one) => one.id !== id) });
     return null;
   }
-  async stop() {
-    this.#change({ status: { ...this.#now.status, state: "idle", turnId: null, waits: [] }, open: [] });
+  async stop(callId?: string) {
+    if (callId !== undefined) return this.#endCall(callId, { result: "stopped", isError: true, details: {} });
+    const { calls: _, ...status } = this.#now.status;
+    this.#change({ status: { ...status, state: "idle", turnId: null, waits: [] }, open: [] });
     return null;
+  }
+  async background(callId: string) {
+    return this.#endCall(callId, { result: "⟨job 1: running⟩", isError: false, details: { job: "1" } });
+  }
+  async checkSync(): Promise<SyncCheck> {
+    const { lo, hi } = this.#now.window;
+    this.#change({ sync: { ...this.#now.sync, state: "checking" } });
+    await new Promise<void>((resolve) => void this.#clock.setTimer(150, resolve));
+    const state = this.#outcome;
+    const mismatches = this.#now.sync.mismatches + (state === "healed" || state === "different" ? 1 : 0);
+    const sync: SyncCheck = {
+      state,
+      lo,
+      hi,
+      at: this.#clock.now(),
+      mismatches,
+      ...(state === "failed" && { error: unreachable }),
+    };
+    this.#change({ sync });
+    return sync;
   }
   async answer(askId: string, answer: Parameters<TabHandle["answer"]>[1]) {
     const wait = this.#now.status.waits.find((one: Wait) => one.askId === askId);
@@ -135,6 +181,26 @@ export class FakeTab implements TabHandle {
     this.#now = { ...this.#now, ...part };
     for (const listener of this.#listeners) listener();
   }
+  /** The call ends, and what waited for it as a steer joins. */
+  #endCall(callId: string, data: { readonly result: string; readonly isError: boolean; readonly details: JsonObject }) {
+    const { calls, ...status } = this.#now.status;
+    const call = calls?.find((one) => one.callId === callId);
+    if (call === undefined) return null;
+    const turn = this.#now.status.turnId ?? turnId("");
+    const left = calls?.filter((one) => one !== call) ?? [];
+    this.#change({
+      status: left.length === 0 ? status : { ...status, calls: left },
+      open: this.#now.open.filter((one) => one.callId !== callId),
+    });
+    this.#seal({ role: "tool", type: "tool_result", data: { callId, name: call.name, ...data } }, { turn });
+    if (left.length > 0) return null;
+    for (const { id, state, delivery, data } of this.#now.queue) {
+      if (state !== "queued" || delivery !== "steer") continue;
+      this.#change({ queue: this.#now.queue.filter((one) => one.id !== id) });
+      this.#seal({ role: "user", type: "text", data }, { id, turn });
+    }
+    return null;
+  }
   async #patch(id: string, part: Partial<QueuedMessage>) {
     this.#change({ queue: this.#now.queue.map((one) => (one.id === id ? { ...one, ...part } : one)) });
     return null;
@@ -142,6 +208,7 @@ export class FakeTab implements TabHandle {
   #seal(
     what:
       | Pick<Extract<LogChunk, { type: "text" }>, "role" | "type" | "data">
+      | Pick<Extract<LogChunk, { type: "tool_result" }>, "role" | "type" | "data">
       | Pick<Extract<LogChunk, { type: "system" }>, "role" | "type" | "data">,
     place: { readonly id?: LogChunk["id"]; readonly turn: LogChunk["turnId"] },
   ): void {

@@ -8,6 +8,7 @@ import { Access } from "../state/access.svelte.ts";
 import type { AppPorts } from "../state/app.svelte.ts";
 import { Drafts } from "../state/drafts.ts";
 import { Router } from "../state/route.svelte.ts";
+import { Senders } from "../state/senders.ts";
 import { HOSTILE, hostileScene } from "./fake-hostile.ts";
 import { FakeHttp, type FakeTabs } from "./fake-http.ts";
 import { FakeLedger } from "./fake-ledger.ts";
@@ -26,9 +27,12 @@ export function fakePorts(): AppPorts {
   const api = new Api(http);
   const signedIn = query.has("signedout") ? null : "key";
   const access = new Access(api, { read: async () => signedIn, write: async () => undefined });
+  const senders = new Senders(null);
+  senders.remember("me");
   return {
     api,
     access,
+    senders,
     router: new Router(window),
     drafts: new Drafts(window.localStorage),
     clock: browserClock,
@@ -211,7 +215,7 @@ function scene(id: TabId): FakeScene {
     case "asks":
       return asking(id, at);
     case "runs":
-      return running(id, at);
+      return running(id, at, at + hour);
     case "failed":
       return { rows: failedRows(id, at), status: { state: "error", lastSealed: turnId("turn-b") } };
     case "limit":

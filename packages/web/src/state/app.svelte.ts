@@ -10,6 +10,7 @@ import type { Drafts } from "./drafts.ts";
 import { Models } from "./models.svelte.ts";
 import type { OpenTab } from "./open-tab.svelte.ts";
 import type { Router } from "./route.svelte.ts";
+import type { Senders } from "./senders.ts";
 import { Workspace } from "./workspace.svelte.ts";
 
 export type SettingsPage = "models" | "paths" | "trash";
@@ -19,6 +20,7 @@ export interface AppPorts {
   readonly access: Access;
   readonly router: Router;
   readonly drafts: Drafts;
+  readonly senders: Senders;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly connect: (key: string) => SyncClient;
@@ -33,6 +35,7 @@ export class App {
   readonly access: Access;
   readonly router: Router;
   readonly drafts: Drafts;
+  readonly senders: Senders;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly reload: () => void;
@@ -54,6 +57,7 @@ export class App {
     this.access = ports.access;
     this.router = ports.router;
     this.drafts = ports.drafts;
+    this.senders = ports.senders;
     this.clock = ports.clock;
     this.newId = ports.newId;
     this.reload = ports.reload;

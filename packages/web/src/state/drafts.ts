@@ -1,6 +1,7 @@
 /**
- * Unsent text, per tab, kept over a reload. A store that is full, forbidden or damaged costs the draft's survival of a
- * reload and nothing else: the text on screen is the composer's own.
+ * Unsent text, by the place where it is typed, kept over a reload. A store that is full, forbidden or damaged costs the
+ * text's survival of a reload and nothing else: while the page lives it is held here, and `unkept` says that a reload
+ * would lose it.
  */
 export interface TextStore {
   getItem(key: string): string | null;
@@ -8,17 +9,27 @@ export interface TextStore {
   removeItem(key: string): void;
 }
 
-export const DRAFT_CHARS_MAX = 100_000;
+/** More than any message may have. A longer text lives as long as the page. */
+export const DRAFT_CHARS_MAX = 300_000;
 const keyOf = (place: string): string => `varve.draft.${place}`;
 
 export class Drafts {
   readonly #store: TextStore | null;
+  readonly #texts = new Map<string, string>();
+  readonly #unkept = new Set<string>();
 
   constructor(store: TextStore | null) {
     this.#store = store;
   }
 
+  /** A text stands somewhere that the store did not take. */
+  get unkept(): boolean {
+    return this.#unkept.size > 0;
+  }
+
   read(place: string): string {
+    const held = this.#texts.get(place);
+    if (held !== undefined) return held;
     try {
       return this.#store?.getItem(keyOf(place)) ?? "";
     } catch {
@@ -26,13 +37,21 @@ export class Drafts {
     }
   }
 
-  /** Longer drafts than `DRAFT_CHARS_MAX` are kept on screen only. */
+  /** An empty text takes the draft away. */
   write(place: string, text: string): void {
+    this.#texts.set(place, text);
+    if (this.#keep(place, text)) this.#unkept.delete(place);
+    else this.#unkept.add(place);
+  }
+
+  #keep(place: string, text: string): boolean {
+    if (this.#store === null) return text === "";
     try {
-      if (text === "" || text.length > DRAFT_CHARS_MAX) this.#store?.removeItem(keyOf(place));
-      else this.#store?.setItem(keyOf(place), text);
+      if (text === "" || text.length > DRAFT_CHARS_MAX) this.#store.removeItem(keyOf(place));
+      else this.#store.setItem(keyOf(place), text);
+      return text.length <= DRAFT_CHARS_MAX;
     } catch {
-      // Full or forbidden storage: the text is still in the composer.
+      return text === ""; // Full or forbidden storage: the text is held in memory, and counted as unkept.
     }
   }
 }

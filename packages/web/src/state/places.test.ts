@@ -1,8 +1,10 @@
-import { parseTabId } from "@varve/protocol";
+import { parseLogId, parseTabId, type TabRecord } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
+import { known } from "../dev/fake-rows.ts";
 import { codeFrom } from "./access-code.ts";
 import { DRAFT_CHARS_MAX, Drafts, type TextStore } from "./drafts.ts";
 import { parseRoute, routeFragment } from "./route.ts";
+import { CLIENTS_MAX, Senders } from "./senders.ts";
 
 class MapStore implements TextStore {
   readonly texts = new Map<string, string>();
@@ -10,6 +12,27 @@ class MapStore implements TextStore {
   setItem = (key: string, value: string) => void this.texts.set(key, value);
   removeItem = (key: string) => void this.texts.delete(key);
 }
+const quietTab: TabRecord = {
+  id: known(parseTabId("t")),
+  logId: known(parseLogId("l")),
+  title: "",
+  cwd: "/w",
+  model: "demo/demo",
+  effort: "default",
+  permissions: "ask",
+  parentId: null,
+  tail: 0,
+  seen: 0,
+  state: "idle",
+  waits: 0,
+  queued: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  trashedAt: null,
+  options: {},
+  cost: { price: 0, unpriced: 0 },
+  cacheUntil: null,
+};
 const refuse = (): never => {
   throw new Error("storage is off");
 };
@@ -26,20 +49,57 @@ describe("drafts", () => {
     expect([...store.texts.keys()]).toEqual(["varve.draft.b"]);
   });
 
-  test("over the limit are not stored, and the older text does not come back", () => {
-    const drafts = new Drafts(new MapStore());
+  test("over the limit live as long as the page, and the older text does not come back", () => {
+    const store = new MapStore();
+    const drafts = new Drafts(store);
     drafts.write("a", "short");
-    drafts.write("a", "x".repeat(DRAFT_CHARS_MAX + 1));
-    expect(drafts.read("a")).toBe("");
+    expect(drafts.unkept).toBe(false);
+    const long = "x".repeat(DRAFT_CHARS_MAX + 1);
+    drafts.write("a", long);
+    expect([drafts.read("a"), drafts.unkept, new Drafts(store).read("a")]).toEqual([long, true, ""]);
+    drafts.write("a", "short again");
+    expect([drafts.unkept, new Drafts(store).read("a")]).toEqual([false, "short again"]);
   });
 
   test.each([
     ["none", null],
     ["one that refuses", { getItem: refuse, setItem: refuse, removeItem: refuse }],
-  ])("with a store of %s cost nothing but the reload", (_name, store) => {
+  ])("with a store of %s cost nothing but the reload, and say so", (_name, store) => {
     const drafts = new Drafts(store);
-    drafts.write("a", "text");
     expect(drafts.read("a")).toBe("");
+    drafts.write("a", "text");
+    expect([drafts.read("a"), drafts.unkept]).toEqual(["text", true]);
+    drafts.write("a", "");
+    expect([drafts.read("a"), drafts.unkept]).toEqual(["", false]);
+  });
+});
+
+describe("who sent a message", () => {
+  const tab = (id: string, title: string) => ({ ...quietTab, id: known(parseTabId(id)), title });
+  const tabs = [tab("t-1", "Port the parser"), tab("t-2", "")];
+  test.each([
+    ["c-1", ""],
+    ["token", "from a program"],
+    ["c-2", "from another device"],
+    ["t-1", "from the agent of “Port the parser”"],
+    ["t-2", "from the agent of another tab"],
+  ])("%s: %j", (by, words) => {
+    const senders = new Senders(new MapStore());
+    senders.remember("c-1");
+    expect(senders.words(by, tabs)).toBe(words);
+  });
+
+  test("is known over reloads, up to a limit", () => {
+    const store = new MapStore();
+    for (let i = 0; i <= CLIENTS_MAX; i++) new Senders(store).remember(`c-${i}`);
+    const senders = new Senders(store);
+    expect([senders.words("c-0", []), senders.words("c-1", [])]).toEqual(["from another device", ""]);
+  });
+
+  test.each(["{", "{}", "[1]"])("is unknown with a store that says %j", (text) => {
+    const store = new MapStore();
+    store.setItem("varve.clients", text);
+    expect(new Senders(store).words("c-0", [])).toBe("from another device");
   });
 });
 

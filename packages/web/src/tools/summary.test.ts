@@ -27,6 +27,11 @@ describe("a line that says what a call did", () => {
       "bash",
       { args: { command: "npm test", background: true }, details: { exitCode: 0 }, tookMs: 9000 },
     ],
+    [
+      "Ran npm test: continues as job 2",
+      "bash",
+      { args: { command: "npm test" }, details: { summary: "job 2: running", job: "2" }, tookMs: 9000 },
+    ],
     ["Ran x: failed, 3 s", "bash", { args: { command: "x" }, state: "failed", tookMs: 3000 }],
     ["Running npm test", "bash", { args: { command: "npm test" }, state: "running", details: { summary: "x" } }],
     ["Wants to run npm test", "bash", { args: { command: "npm test" }, state: "waiting" }],

@@ -102,6 +102,9 @@ function subjectOf({ name, args, details, cwd }: CallFacts): string {
 function outcomeOf({ name, args, details, state, tookMs }: CallFacts): string {
   if (state === "denied") return "denied";
   if (state === "waiting" || state === "running") return "";
+  const job = text(details, "job");
+  // It ran in the foreground and was moved: its command goes on elsewhere, and is not over.
+  if (name === "bash" && job !== undefined && args.background !== true) return `continues as job ${job}`;
   const said = text(details, "summary") ?? fromNumbers(details) ?? (state === "failed" ? "failed" : "");
   const slow = name === "bash" && args.background !== true && tookMs !== null && tookMs >= SHOWN_FROM_MS;
   return slow ? [said, durationText(tookMs)].filter((part) => part !== "").join(", ") : said;

@@ -1,0 +1,48 @@
+/**
+ * Who sent a waiting message. A page has a client id of its own each time it is loaded; those that this browser had before
+ * are remembered, so that what was sent before a reload is still one's own.
+ */
+import type { TabRecord } from "@varve/protocol";
+import type { TextStore } from "./drafts.ts";
+
+/** Client ids remembered; the oldest is forgotten first. */
+export const CLIENTS_MAX = 50;
+const KEY = "varve.clients";
+const TITLE_CHARS_MAX = 40;
+
+export class Senders {
+  readonly #store: TextStore | null;
+  #own: readonly string[];
+
+  constructor(store: TextStore | null) {
+    this.#store = store;
+    this.#own = readOwn(store);
+  }
+
+  remember(client: string): void {
+    this.#own = [...this.#own.filter((one) => one !== client), client].slice(-CLIENTS_MAX);
+    try {
+      this.#store?.setItem(KEY, JSON.stringify(this.#own));
+    } catch {
+      // Full or forbidden storage: after a reload an own message is called one of another page.
+    }
+  }
+
+  /** "" for what was written in this browser. */
+  words(by: string, tabs: readonly TabRecord[]): string {
+    if (this.#own.includes(by)) return "";
+    if (by === "token") return "from a program";
+    const tab = tabs.find((one) => one.id === by);
+    if (tab === undefined) return "from another device";
+    return `from the agent of ${tab.title === "" ? "another tab" : `“${tab.title.slice(0, TITLE_CHARS_MAX)}”`}`;
+  }
+}
+
+function readOwn(store: TextStore | null): readonly string[] {
+  try {
+    const read: unknown = JSON.parse(store?.getItem(KEY) ?? "[]");
+    return Array.isArray(read) ? read.filter((one) => typeof one === "string").slice(-CLIENTS_MAX) : [];
+  } catch {
+    return []; // Forbidden or damaged storage: as after the first visit.
+  }
+}
