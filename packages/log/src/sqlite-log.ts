@@ -21,6 +21,7 @@ import { messageIn, tabIdIn } from "./sqlite/decode.ts";
 import { type FileJournal, SqliteJournal } from "./sqlite/journal.ts";
 import { type OpenHome, openHome } from "./sqlite/open.ts";
 import { isUnfinished, readPage, readRow, readRowById } from "./sqlite/paging.ts";
+import { patiently } from "./sqlite/patience.ts";
 import { purgeTab } from "./sqlite/purge.ts";
 import { putKey, putSetting, readKeys, readSetting, readSettings, removeKey } from "./sqlite/settings.ts";
 import { Store } from "./sqlite/store.ts";
@@ -29,7 +30,7 @@ import { changeTab, claimTab, createTab, listTabs, logsOfTab, pointTab, readTab 
 export interface SqliteLogOptions {
   /** The folder of all state; made when it is missing. */
   readonly home: string;
-  /** Stamps blobs; orders nothing. */
+  /** Stamps blobs, and times the wait for a file that another program holds; orders nothing. */
   readonly clock: Clock;
   /** A database of the ancestor to take over into a home that has none yet. Only read. */
   readonly importDb?: string | undefined;
@@ -52,9 +53,11 @@ export class SqliteLog implements Log {
   /** Its tests reach the connection through this; nobody else has a use for it. */
   readonly store: Store;
   readonly #home: OpenHome;
+  readonly #clock: Clock;
 
   constructor(home: OpenHome, clock: Clock) {
     this.#home = home;
+    this.#clock = clock;
     this.engine = { name: home.engine.name, version: home.engine.version };
     this.store = new Store(home.database);
     this.journal = new SqliteJournal(home.engine, home.paths.journal);
@@ -68,25 +71,25 @@ export class SqliteLog implements Log {
     return this.#read(() => readTab(this.store, id));
   }
   async createTab(tab: NewTab, target?: LogTarget) {
-    return createTab(this.store, tab, target);
+    return this.#write(() => createTab(this.store, tab, target));
   }
   async changeTab(id: TabId, change: TabChange) {
-    return changeTab(this.store, id, change);
+    return this.#write(() => changeTab(this.store, id, change));
   }
   async claim(id: TabId, nowMs: number) {
-    return claimTab(this.store, id, nowMs);
+    return this.#write(() => claimTab(this.store, id, nowMs));
   }
   async commit(fence: Fence, batch: Batch) {
-    return commitBatch(this.store, fence, batch);
+    return this.#write(() => commitBatch(this.store, fence, batch));
   }
   async point(fence: Fence, target: LogTarget, nowMs: number) {
-    return pointTab(this.store, fence, { target, nowMs });
+    return this.#write(() => pointTab(this.store, fence, { target, nowMs }));
   }
   async logsOf(id: TabId) {
     return this.#read(() => logsOfTab(this.store, id));
   }
   async purge(id: TabId) {
-    const problem = purgeTab(this.store, id);
+    const problem = await this.#write(() => purgeTab(this.store, id));
     if (problem === null) this.journal.clear(id);
     return problem;
   }
@@ -138,16 +141,16 @@ export class SqliteLog implements Log {
     return this.#read(() => readSettings(this.store));
   }
   async putSetting(key: string, value: string | null) {
-    return putSetting(this.store, key, value);
+    return this.#write(() => putSetting(this.store, key, value));
   }
   async keys() {
     return this.#read(() => readKeys(this.store));
   }
   async putKey(entry: KeyEntry) {
-    return putKey(this.store, entry);
+    return this.#write(() => putKey(this.store, entry));
   }
   async removeKey(keyId: string) {
-    return removeKey(this.store, keyId);
+    return this.#write(() => removeKey(this.store, keyId));
   }
 
   check(): Promise<Fault | null> {
@@ -157,6 +160,10 @@ export class SqliteLog implements Log {
     this.store.transactions.end(this.#home.database);
     this.journal.close();
     this.#home.lock.close();
+  }
+
+  #write<T>(attempt: () => T): Promise<T> {
+    return patiently(this.#clock, attempt);
   }
 
   #read<T>(work: () => T): T {

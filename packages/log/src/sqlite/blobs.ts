@@ -6,6 +6,7 @@ import { assert, type BlobHash, type Clock, type Fault, isFault, parseBlobHash }
 import type { BlobEntry, BlobStore } from "../log.ts";
 import { plainText } from "../well-formed.ts";
 import { blobIn } from "./decode.ts";
+import { patiently } from "./patience.ts";
 import { faultOf } from "./sqlite-fault.ts";
 import type { Store } from "./store.ts";
 import { kept } from "./transaction.ts";
@@ -46,10 +47,12 @@ async function putBlob(place: Place, bytes: Uint8Array, mediaType: string): Prom
   const written = await writeFault(place, blob, bytes);
   if (written !== null) return written;
   const { store, clock } = place;
-  const recorded = store.transactions.write(() => {
-    store.sql.insertBlob.run(blob, plainText(mediaType), bytes.byteLength, clock.now());
-    return kept(readEntry(store, blob));
-  });
+  const recorded = await patiently(clock, () =>
+    store.transactions.write(() => {
+      store.sql.insertBlob.run(blob, plainText(mediaType), bytes.byteLength, clock.now());
+      return kept(readEntry(store, blob));
+    }),
+  );
   if (isFault(recorded)) return recorded;
   assert(recorded !== null, "a blob that was recorded is found");
   return recorded;

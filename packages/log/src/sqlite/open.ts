@@ -36,6 +36,7 @@ function openDatabase(engine: Engine, path: string, importDb: string | null): Da
   let database: Database | null = null;
   try {
     database = engine.open(path);
+    // At a start nothing else waits, so the engine may.
     database.exec("PRAGMA busy_timeout = 1000");
     const problem = unsound(database) ?? migrate(database, importDb);
     if (problem !== null) {
@@ -50,10 +51,14 @@ function openDatabase(engine: Engine, path: string, importDb: string | null): Da
   }
 }
 
-/** FULL: a commit is on the disk when it answers. No memory map: a failing disk must be an error, not a signal. */
+/**
+ * FULL: a commit is on the disk when it answers. No memory map: a failing disk must be an error, not a signal. A busy file is
+ * waited for by `patience.ts`, which lets everything else go on; the engine's own wait would hold up the whole server.
+ */
 const settings = `
 PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON;
 PRAGMA mmap_size = 0; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216;
+PRAGMA busy_timeout = 20;
 `;
 
 function unsound(database: Database): Fault | null {

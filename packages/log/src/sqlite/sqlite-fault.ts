@@ -1,4 +1,4 @@
-import { type Fault, fault } from "@varve/protocol";
+import { type Fault, fault, isFault } from "@varve/protocol";
 
 /** Primary result codes of SQLite that are the world's doing and not ours. */
 const busy = 5;
@@ -47,15 +47,27 @@ export function faultOf(error: unknown, path: string): Fault | null {
   if (code === null) return systemFault(error, path, text);
   if (code === full) return diskFull(path);
   if (code === corrupt || code === notADatabase) return damaged(path, text);
-  if (code === busy || code === locked) {
-    const hint = "Nothing was lost. Close what else has the file open (a database browser, a backup), then try again.";
-    return fault("log-unavailable", `Another program keeps ${path} locked.`, hint);
-  }
+  if (code === busy || code === locked) return keptLocked(path);
   if (code === readOnly || code === noPermission || code === cannotOpen || code === authorization)
     return noAccess(path, text);
   if (code === ioError || code === noMemory || code === noLock) return ioFault(path, text);
   return null;
 }
+
+/** Another program holds the file. Distinct, because it passes by itself: the log waits before it gives this as an answer. */
+export interface BusyFault extends Fault {
+  readonly busyPath: string;
+}
+export const isBusyFault = (value: unknown): value is BusyFault => isFault(value) && "busyPath" in value;
+
+const keptLocked = (path: string): BusyFault => ({
+  ...fault(
+    "log-unavailable",
+    `Another program keeps ${path} locked.`,
+    "Nothing was lost. Close what else has the file open (a database browser, a backup); it is tried again by itself.",
+  ),
+  busyPath: path,
+});
 
 export const diskFull = (path: string): Fault =>
   fault(

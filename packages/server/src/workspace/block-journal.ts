@@ -1,6 +1,6 @@
 /**
- * Writes the text of open blocks to the side file, at most `flushMs` late, so that a killed server can seal them as partial.
- * Small, rare writes: what came since the last flush goes in one batch.
+ * Writes the text of open blocks to the side file, so that a killed server can seal them as partial: before a client is shown
+ * it, and at most `flushMs` late when none is. Small, rare writes: what came since the last flush goes in one batch.
  */
 import type { Journal, JournalEntry } from "@varve/log";
 import type { ChunkId, Clock, JsonObject, LogId, OpenBlock, TabId, Timer } from "@varve/protocol";

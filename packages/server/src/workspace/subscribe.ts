@@ -24,6 +24,8 @@ export async function subscribe(ports: SubscribePorts, asked: Asked): Promise<Ta
   const sent: { have: SubCommand["have"] } = { have: asked.have };
   const watching: FrameSink = {
     send(frame) {
+      // What a client has been shown of an open block outlives this process.
+      core.journal.flush();
       sent.have = haveAfter(frame, sent.have);
       sink.send(frame);
     },
