@@ -110,9 +110,12 @@ function insertNext({ sql }: Store, fence: Fence, { frame, callId, text }: NextR
   return sql.insertNext.run(seq, id, ...content, fence.tabId, fence.term, fence.logId, seq - 1);
 }
 
-/** The frame of a row is the row without its data; the union of row types is lost in the spread. */
-const frameOf = (row: NewRow, seq: number, term: number): RowFrame =>
-  ({ ...row, ...(row.by === undefined ? {} : { by: plainText(row.by) }), seq, term }) as RowFrame;
+function frameOf(row: NewRow, seq: number, term: number): RowFrame {
+  const { id, turnId, step, role, type, createdAt } = row;
+  const by = row.by === undefined ? undefined : plainText(row.by);
+  // Role and type come from one row; that they belong together is lost on the way.
+  return { id, turnId, step, createdAt, by, seq, term, role, type } as RowFrame;
+}
 
 class BatchWriter {
   readonly rows: StoredRow[] = [];

@@ -47,7 +47,6 @@ export function tabIn(row: SqlRow): TabEntry {
 }
 
 export function frameIn(row: SqlRow): RowFrame {
-  const by = textOrNull(row, "by");
   return {
     id: text(row, "id") as ChunkId,
     seq: number(row, "seq"),
@@ -57,7 +56,7 @@ export function frameIn(row: SqlRow): RowFrame {
     role: text(row, "role") as ChunkRole,
     type: text(row, "type") as ChunkType,
     createdAt: number(row, "created_at"),
-    ...(by === null ? {} : { by }),
+    by: textOrNull(row, "by") ?? undefined,
   } as RowFrame;
 }
 
