@@ -55,6 +55,11 @@ export const messageRoutes = (workspace: Workspace): readonly Route[] => [
       return id === null ? badId("message") : okOr(await workspace.cancelQueued(tab, id));
     }),
   }),
+  ...turnRoutes(workspace),
+];
+
+/** What is said to a turn that runs. */
+const turnRoutes = (workspace: Workspace): readonly Route[] => [
   jsonRoute({
     method: "POST",
     path: "/tabs/:tab/stop",

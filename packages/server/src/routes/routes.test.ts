@@ -176,6 +176,41 @@ describe("rows", () => {
     const digest = createHash("sha256").update(lines.join("")).digest("hex");
     expect(head.json).toMatchObject({ tail, digest });
   });
+
+  test("[HTTP-30] a comparison is counted, and a difference, but only of the tab's log and term", async () => {
+    const { id } = await house.tab();
+    await house.call("POST", `/api/tabs/${id}/messages`, { id: "digest-2", text: "hello" });
+    await turnEnds(id);
+    const { tail, logId, term } = await pageOf(id);
+    const plain = await house.call("GET", `/api/tabs/${id}/head?digest=1-${tail}`);
+    const { digest: right } = z.object({ digest: z.string() }).parse(plain.json);
+    const wrong = "0".repeat(64);
+    const counted = async () => {
+      const { text } = await house.call("GET", "/api/metrics");
+      return ["checks", "mismatches"].map((name) => Number(new RegExp(`varve_digest_${name} (\\d+)`).exec(text)?.[1]));
+    };
+    expect(await counted()).toEqual([0, 0]);
+    const asks: readonly (readonly [log: string, term: number, mine: string, counted: readonly [number, number]])[] = [
+      [logId, term, right, [1, 0]],
+      [logId, term, wrong, [2, 1]],
+      ["another-log", term, wrong, [2, 1]],
+      [logId, term - 1, wrong, [2, 1]],
+      [logId, term, right, [3, 1]],
+    ];
+    for (const [log, at, mine, expected] of asks) {
+      const path = `/api/tabs/${id}/head?digest=1-${tail}&log=${log}&term=${at}&mine=${mine}`;
+      expect(await house.call("GET", path)).toMatchObject({ status: 200, json: { tail, digest: right } });
+      expect(await counted()).toEqual(expected);
+    }
+  });
+});
+
+test("[HTTP-31] a call that does not run is not moved, and says so", async () => {
+  const { id } = await house.tab();
+  const asked = await house.call("POST", `/api/tabs/${id}/background`, { callId: "none", turnId: "t" });
+  expect(asked).toMatchObject({ status: 200, json: { moved: false } });
+  expect(await house.call("POST", `/api/tabs/${id}/background`, {})).toMatchObject({ status: 400 });
+  expect(await house.call("POST", "/api/tabs/none/background", { callId: "c" })).toMatchObject({ status: 404 });
 });
 
 describe("files", () => {

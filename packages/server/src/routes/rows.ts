@@ -1,8 +1,9 @@
 /** Reading a tab: pages of rows, one row whole, its head, its stream of frames. */
-import { type Fault, fault, isFault } from "@varve/protocol";
+import { type Fault, fault, isFault, parseLogId, type TabId } from "@varve/protocol";
 import { headBodySchema, logChunkSchema, pageSchema } from "@varve/protocol/schema";
+import { z } from "zod";
 import type { SseDoor } from "../sse-door.ts";
-import type { PageRequest, Workspace } from "../workspace/workspace-contract.ts";
+import type { DigestHeld, PageRequest, Workspace } from "../workspace/workspace-contract.ts";
 import { okOr, onTab, type Route, reply, route } from "./route.ts";
 
 /** Rows that one digest may cover; more are asked for in pieces. */
@@ -38,11 +39,15 @@ export const rowRoutes = (workspace: Workspace, sse: SseDoor): readonly Route[] 
     method: "GET",
     path: "/tabs/:tab/head",
     summary: "What a client needs to stand where the tab stands, rows excepted.",
-    query: { digest: "`lo-hi`: the SHA-256 of these rows as they travel is added as `digest`." },
-    answers: { status: 200, schema: headBodySchema },
+    query: {
+      digest: "`lo-hi`: the SHA-256 of these rows as they travel is added as `digest`.",
+      mine: "With `digest`: the asker's own digest of these rows, in hex. A difference is counted in the metrics.",
+      log: "With `mine`: the log that the asker's rows are of. Of another log than the tab's nothing is counted.",
+      term: "With `mine`: the term of the head that the asker stands on. Of another term nothing is counted.",
+    },
+    answers: { status: 200, schema: headBodySchema.extend({ digest: z.string().optional() }) },
     run: onTab(async (tab, { query }) => {
-      const span = query.get("digest");
-      const digest = span === null ? undefined : await digestOf(workspace, tab, span);
+      const digest = await digestOf(workspace, tab, query);
       if (isFault(digest)) return digest;
       const head = await workspace.head(tab);
       return isFault(head) ? head : reply(200, { ...head, ...(digest !== undefined && { digest }) });
@@ -60,11 +65,27 @@ export const rowRoutes = (workspace: Workspace, sse: SseDoor): readonly Route[] 
   }),
 ];
 
-async function digestOf(workspace: Workspace, tab: Parameters<Workspace["digest"]>[0], span: string) {
+async function digestOf(workspace: Workspace, tab: TabId, query: URLSearchParams): Promise<string | undefined | Fault> {
+  const held = heldDigest(query);
+  if (isFault(held)) return held;
+  const span = query.get("digest");
+  if (span === null) return held === null ? undefined : badDigest("`mine` goes with `digest`.");
   const [, low = "", high = ""] = /^(\d+)-(\d+)$/.exec(span) ?? [];
   const [lo, hi] = [whole(low, 1), whole(high, 1)];
   if (lo === null || hi === null || hi < lo || hi - lo >= digestRowsMax) return badCursor("digest");
-  return workspace.digest(tab, lo, hi);
+  return held === null ? workspace.digest(tab, lo, hi) : workspace.compare(tab, { lo, hi }, held);
+}
+
+/** What the asker holds, all three parts of it; null when it only asks. */
+function heldDigest(query: URLSearchParams): DigestHeld | null | Fault {
+  const [log, term, mine] = [query.get("log"), query.get("term"), query.get("mine")];
+  if (log === null && term === null && mine === null) return null;
+  const logId = parseLogId(log ?? "");
+  if (logId === null) return badDigest("`log` is no id of a log.");
+  const number = whole(term ?? "", 0);
+  if (number === null) return badDigest("`term` is no whole number.");
+  if (!/^[0-9a-f]{64}$/.test(mine ?? "")) return badDigest("`mine` is no SHA-256 in small hex digits.");
+  return { log: logId, term: number, mine: mine ?? "" };
 }
 
 function pageRequest(query: URLSearchParams): PageRequest | Fault {
@@ -94,3 +115,6 @@ function whole(text: string, least: number): number | null {
 
 const badCursor = (name: string): Fault =>
   fault("bad-cursor", `\`${name}\` is not right.`, "Cursors are seqs: whole numbers that begin at 1.");
+
+const badDigest = (what: string): Fault =>
+  fault("bad-request", what, "A comparison gives `digest`, `log`, `term` and `mine`; nothing was counted.");

@@ -13,7 +13,7 @@ import {
   toTravellingWhole,
 } from "@varve/protocol";
 import type { TabCore } from "./tab-core.ts";
-import type { PageRequest } from "./workspace-contract.ts";
+import type { PageRequest, RowSpan } from "./workspace-contract.ts";
 
 export async function pageOf(log: Log, core: TabCore, request: PageRequest): Promise<Page | Fault> {
   const limit = Math.min(request.limit ?? limits.pageRowsDefault, limits.pageRowsMax);
@@ -36,11 +36,7 @@ export async function rowOf(log: Log, core: TabCore, seq: number): Promise<LogCh
   return toTravellingWhole(row, core.tabId);
 }
 
-export async function digestOf(
-  log: Log,
-  core: TabCore,
-  { lo, hi }: { readonly lo: number; readonly hi: number },
-): Promise<string | Fault> {
+export async function digestOf(log: Log, core: TabCore, { lo, hi }: RowSpan): Promise<string | Fault> {
   const hash = createHash("sha256");
   for (let after = lo - 1; after < hi; ) {
     const limit = Math.min(limits.pageRowsMax, hi - after);

@@ -40,6 +40,14 @@ export interface FrameSink {
   closeSlow(): void;
 }
 
+/** A client's own digest of rows, and where it believes to stand. */
+export interface DigestHeld {
+  readonly log: LogId;
+  readonly term: number;
+  /** SHA-256 in hex. */
+  readonly mine: string;
+}
+
 /** One cursor on one tab. */
 export interface Subscription {
   focus(focused: boolean): void;
@@ -55,6 +63,12 @@ export interface PageRequest {
   readonly before?: number;
   readonly after?: number;
   readonly limit?: number;
+}
+
+/** Rows by seq, both ends included. */
+export interface RowSpan {
+  readonly lo: number;
+  readonly hi: number;
 }
 
 export interface Workspace {
@@ -105,6 +119,8 @@ export interface Workspace {
   seen(tab: TabId, seq: number): Promise<void>;
   /** SHA-256 over the lines `seq id term JSON.stringify(data)` of the rows lo..hi, data as it travels. */
   digest(tab: TabId, lo: number, hi: number): Promise<string | Fault>;
+  /** The same, and a difference from the client's own is counted, as long as it speaks of the tab's log and term. */
+  compare(tab: TabId, rows: RowSpan, held: DigestHeld): Promise<string | Fault>;
 
   /** Captures and attaches in one tick, then sends a head and what follows. A fault: nothing was attached. */
   subscribe(

@@ -28,6 +28,7 @@ import {
 import { TabContexts } from "../context/tab-contexts.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { LedgerPage } from "../ledger/tab-ledger.ts";
+import { DigestChecks } from "./digest-checks.ts";
 import { faultIn, readable, unknownTab, unreadable } from "./faults.ts";
 import { headBody } from "./head.ts";
 import { keptWarm } from "./keep-warm.ts";
@@ -40,7 +41,15 @@ import { TabOwners } from "./tab-owners.ts";
 import { digestOf, pageOf, rowOf } from "./tab-reads.ts";
 import { tabRecord } from "./tab-record.ts";
 import type { TabSubscription } from "./tab-subscription.ts";
-import type { FrameSink, PageRequest, QueueFault, Subscription, Workspace } from "./workspace-contract.ts";
+import type {
+  DigestHeld,
+  FrameSink,
+  PageRequest,
+  QueueFault,
+  RowSpan,
+  Subscription,
+  Workspace,
+} from "./workspace-contract.ts";
 import { WorkspaceFeed } from "./workspace-feed.ts";
 import type { WorkspaceOptions } from "./workspace-options.ts";
 
@@ -79,6 +88,7 @@ export class LiveWorkspace implements Workspace {
   readonly #waiting: readonly TabId[];
   readonly #feed: WorkspaceFeed;
   readonly #ledger: Ledger;
+  readonly #digests: DigestChecks;
   #formerParents: ReadonlyMap<TabId, TabId>;
   readonly #money: TabMoney;
   /** One change of a tab's fields at a time: a change of its options is made on what the one before has left. */
@@ -91,6 +101,7 @@ export class LiveWorkspace implements Workspace {
     this.#waiting = found.waiting;
     for (const entry of found.entries) this.#entries.set(entry.id, entry);
     this.#ledger = found.ledger;
+    this.#digests = new DigestChecks(options.log);
     this.#formerParents = found.formerParents;
     this.#money = new TabMoney({
       ledger: found.ledger,
@@ -211,6 +222,10 @@ export class LiveWorkspace implements Workspace {
 
   async digest(tab: TabId, lo: number, hi: number): Promise<string | Fault> {
     return this.#owners.with(tab, ({ core }) => digestOf(this.#options.log, core, { lo, hi }));
+  }
+
+  async compare(tab: TabId, rows: RowSpan, held: DigestHeld): Promise<string | Fault> {
+    return this.#owners.with(tab, ({ core }) => this.#digests.compare(core, rows, held));
   }
 
   async send(tab: TabId, message: MessageBody, by: string): ReturnType<Workspace["send"]> {
@@ -343,6 +358,7 @@ export class LiveWorkspace implements Workspace {
     tabs: this.#entries.size,
     ...this.#owners.counters(),
     subscriptions: this.#subscriptions.size,
+    ...this.#digests.counters(),
     journalFaults: this.#options.log.journal.faults(),
   });
 

@@ -12,6 +12,7 @@ import { createToolBox } from "../toolbox.ts";
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly output?: (text: string) => void;
+  readonly canMove?: (move: () => boolean) => void;
   readonly ask?: (question: string, options: readonly string[]) => Promise<string | null>;
   readonly rows?: readonly StoredRow[];
 }
@@ -91,6 +92,7 @@ export function runPrepared(prepared: PreparedCall, given: CallOptions = {}): Pr
     callId: `call-${calls}`,
     signal: given.signal ?? new AbortController().signal,
     output: given.output ?? (() => {}),
+    ...(given.canMove !== undefined && { canMove: given.canMove }),
     ask: given.ask ?? (async () => null),
     rows: (from, to) => (given.rows ?? []).filter(({ seq }) => seq >= from && seq <= to),
   });
