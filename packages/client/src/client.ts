@@ -147,8 +147,16 @@ export interface TabHandle {
   close(): void;
 }
 
+/** Whether what is typed outlives the page. */
+export type OutboxState =
+  | { readonly kind: "opening" }
+  | { readonly kind: "kept" }
+  /** The store refuses (a private window, a full disk): what is not sent yet lives in this page only. Say so. */
+  | { readonly kind: "memory"; readonly message: string };
+
 export interface SyncClient {
   connection(): ConnectionState;
+  outbox(): OutboxState;
   /** The tab list as the workspace feed has it; undefined until it first came. */
   tabs(): readonly TabRecord[] | undefined;
   onChange(listener: () => void): () => void;
@@ -190,6 +198,8 @@ export interface OutboxStore {
   load(): Promise<readonly StoredOutboxEntry[]>;
   put(entry: StoredOutboxEntry): Promise<void>;
   remove(id: ChunkId): Promise<void>;
+  /** Entries that come later than `load`: those of a page that has ended meanwhile. Returns the way to stop. */
+  adopted?(take: (entries: readonly StoredOutboxEntry[]) => void): () => void;
 }
 export interface StoredOutboxEntry {
   readonly tabId: TabId;
@@ -198,7 +208,10 @@ export interface StoredOutboxEntry {
   readonly attachments: readonly Attachment[];
   readonly delivery: Delivery;
   readonly turnId?: TurnId;
+  /** When it was written; within one outbox it only grows, whatever the clock does, so it also says the order. */
   readonly at: number;
+  /** The server's refusal that waits for the person's decision. */
+  readonly refused?: ErrorBody;
   /** Set once the server has accepted it: kept 24 h for "send again" after a restore. */
   readonly sealedAt?: number;
   /** The log that took it, and its place there once it was sealed. */

@@ -76,12 +76,15 @@ describe("sending", () => {
     ["log-unavailable", "waiting"],
   ] as const)("[OUTBOX-3] after the error %s a message is %s, its text kept", (code, state) => {
     const sent = markSent(withPending("a"), chunkId("a"));
-    const next = refuse(sent, chunkId("a"), { code, message: "no" });
+    const step = refuse(sent, { tabId: theTab, id: chunkId("a"), error: { code, message: "no" } });
+    const next = step.outbox;
+    expect(step.changes.map((change) => change.kind)).toEqual(state === "refused" ? ["put"] : []);
     expect(next.pending).toMatchObject([{ id: "a", state, text: "text of a" }]);
     expect(markSent(next, chunkId("a")).pending[0]?.state).toBe(state === "refused" ? "refused" : "sent");
   });
   test("[OUTBOX-3] a refused message goes out again under its id, or is forgotten, when the person says so", () => {
-    const refused = refuse(withPending("a", "b"), chunkId("a"), { code: "queue-full", message: "no" });
+    const error = { code: "queue-full", message: "no" } as const;
+    const refused = refuse(withPending("a", "b"), { tabId: theTab, id: chunkId("a"), error }).outbox;
     const again = sendAgain(refused, theTab, chunkId("a"));
     expect(states(again.outbox)).toEqual(["b waiting", "a waiting"]);
     expect(again.outbox.pending[1]).not.toHaveProperty("error");

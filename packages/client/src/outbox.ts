@@ -49,15 +49,23 @@ export interface NewMessage {
   readonly at: number;
 }
 
-const isUnderWay = (message: PendingMessage): boolean => message.state !== "refused";
+export const isUnderWay = (message: PendingMessage): boolean => message.state !== "refused";
 
 export function addMessage(outbox: Outbox, tabId: TabId, message: NewMessage): OutboxStep {
   const full = outbox.pending.filter(isUnderWay).length >= pendingMax;
+  const placed = { ...message, at: placeOf(outbox, message.at) };
   const pending: PendingMessage = full
-    ? { ...message, state: "refused", error: fullError }
-    : { ...message, state: "waiting" };
+    ? { ...placed, state: "refused", error: fullError }
+    : { ...placed, state: "waiting" };
   const next = { ...outbox, pending: [...outbox.pending, pending] };
-  return { outbox: next, changes: [{ kind: "put", entry: storedOf(tabId, message) }] };
+  return { outbox: next, changes: [{ kind: "put", entry: storedOf(tabId, pending) }] };
+}
+
+/** Later than everything here, whatever the clock says: after a reload the order is read from it. */
+function placeOf(outbox: Outbox, now: number): number {
+  let last = now - 1;
+  for (const { at } of [...outbox.pending, ...outbox.kept, ...outbox.lost]) last = Math.max(last, at);
+  return last + 1;
 }
 
 const fullError: ErrorBody = {
@@ -86,12 +94,25 @@ export function markUnsent(outbox: Outbox): Outbox {
   return mapPending(outbox, (entry) => (entry.state === "sent" ? { ...entry, state: "waiting" } : entry));
 }
 
-/** The server said no. Refusals that pass by themselves leave the entry waiting for the next subscription. */
-export function refuse(outbox: Outbox, id: ChunkId, error: ErrorBody): Outbox {
-  return mapPending(outbox, (entry) => {
-    if (entry.id !== id || entry.state === "refused") return entry;
-    return passing.has(error.code) ? { ...entry, state: "waiting" } : { ...entry, state: "refused", error };
-  });
+export interface Refusal {
+  readonly tabId: TabId;
+  readonly id: ChunkId;
+  readonly error: ErrorBody;
+}
+
+/**
+ * The server said no. Refusals that pass by themselves leave the entry waiting for the next subscription; any other is
+ * remembered over a reload as well, for the person decides what becomes of the message.
+ */
+export function refuse(outbox: Outbox, { tabId, id, error }: Refusal): OutboxStep {
+  const entry = outbox.pending.find((item) => item.id === id);
+  if (entry === undefined || entry.state === "refused") return { outbox, changes: [] };
+  const passes = passing.has(error.code);
+  const next: PendingMessage = passes ? { ...entry, state: "waiting" } : { ...entry, state: "refused", error };
+  return {
+    outbox: mapPending(outbox, (item) => (item === entry ? next : item)),
+    changes: passes ? [] : [{ kind: "put", entry: storedOf(tabId, next) }],
+  };
 }
 
 const passing: ReadonlySet<string> = new Set(["shutting-down", "log-fenced", "log-unavailable"]);
@@ -195,9 +216,11 @@ export function sendAgain(outbox: Outbox, tabId: TabId, id: ChunkId): OutboxStep
   const entry = outbox.lost.find((item) => item.id === id) ?? outbox.pending.find((item) => item.id === id);
   if (entry === undefined) return { outbox, changes: [] };
   const { error: _error, ...message } = entry;
-  const without = { ...outbox, lost: outbox.lost.filter((item) => item.id !== id) };
-  const pending = [...without.pending.filter((item) => item.id !== id), { ...message, state: "waiting" as const }];
-  return { outbox: { ...without, pending }, changes: [{ kind: "put", entry: storedOf(tabId, message) }] };
+  const others = (item: { readonly id: ChunkId }): boolean => item.id !== id;
+  const without = { ...outbox, pending: outbox.pending.filter(others), lost: outbox.lost.filter(others) };
+  const again: PendingMessage = { ...message, at: placeOf(without, message.at), state: "waiting" };
+  const next = { ...without, pending: [...without.pending, again] };
+  return { outbox: next, changes: [{ kind: "put", entry: storedOf(tabId, again) }] };
 }
 
 export function forgetMessage(outbox: Outbox, id: ChunkId): OutboxStep {
@@ -212,9 +235,15 @@ function mapPending(outbox: Outbox, change: (entry: PendingMessage) => PendingMe
   return pending.every((entry, i) => entry === outbox.pending[i]) ? outbox : { ...outbox, pending };
 }
 
-const pendingOf = (entry: StoredOutboxEntry): PendingMessage => ({ ...messageOf(entry), state: "waiting" });
+const pendingOf = (entry: StoredOutboxEntry): PendingMessage =>
+  entry.refused === undefined
+    ? { ...messageOf(entry), state: "waiting" }
+    : { ...messageOf(entry), state: "refused", error: entry.refused };
 
-const storedOf = (tabId: TabId, message: NewMessage): StoredOutboxEntry => ({ tabId, ...messageOf(message) });
+function storedOf(tabId: TabId, message: NewMessage | PendingMessage): StoredOutboxEntry {
+  const refused = "state" in message && message.state === "refused" ? message.error : undefined;
+  return { tabId, ...messageOf(message), ...(refused !== undefined && { refused }) };
+}
 
 const messageOf = ({ id, text, attachments, delivery, turnId, at }: NewMessage): NewMessage => ({
   id,

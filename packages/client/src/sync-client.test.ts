@@ -55,6 +55,7 @@ describe("joining", () => {
     peer.carryFrame();
     expect(peer.client.connection()).toMatchObject({ kind: "refused", code: "other-build" });
     expect(types(peer)).toEqual(["hello"]);
+    await turns();
     expect(peer.clock.waiting).toBe(0);
   });
   test("[CLIENT-3] whoever is not signed in is told so, and tries again only when asked", async () => {

@@ -2,10 +2,11 @@
  * A client: one connection, any number of tabs on it, the list of tabs, and the outbox that outlives them all.
  */
 import type { Command, Frame, TabId, TabRecord, WorkspaceFrame } from "@varve/protocol";
-import type { ClientPorts, StoredOutboxEntry, SyncClient, TabHandle } from "./client.ts";
+import type { ClientPorts, OutboxState, StoredOutboxEntry, SyncClient, TabHandle } from "./client.ts";
 import { ConnectionRunner } from "./connection-runner.ts";
 import { Listeners } from "./listeners.ts";
-import type { StoreChange } from "./outbox.ts";
+import { emptyOutbox, isUnderWay, loadEntries, type Outbox } from "./outbox.ts";
+import { OutboxKeeper } from "./outbox-keeper.ts";
 import { type Reply, Requests } from "./requests.ts";
 import { TabSync, type TabWire } from "./tab-sync.ts";
 import { takeWorkspace, type Workspace } from "./workspace.ts";
@@ -23,10 +24,10 @@ class Client implements SyncClient {
   readonly #requests = new Requests();
   readonly #listeners = new Listeners();
   readonly #tabs = new Map<TabId, TabSync>();
-  /** What the store held for tabs that nobody has opened: accepted messages, kept for a restore. */
-  readonly #stored = new Map<TabId, StoredOutboxEntry[]>();
+  readonly #keeper: OutboxKeeper;
+  /** Of tabs that are not open: accepted messages, kept for a restore, and those that wait for a person's decision. */
+  readonly #left = new Map<TabId, Outbox>();
   #workspace: Workspace | undefined;
-  #stores: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(ports: ClientPorts) {
@@ -37,15 +38,26 @@ class Client implements SyncClient {
       frame: (frame) => this.#frame(frame),
       changed: () => this.#listeners.changed(),
     });
+    this.#keeper = new OutboxKeeper(ports.outbox, ports.clock, {
+      entries: (entries) => this.#takeEntries(entries),
+      ready: () => {
+        for (const tab of this.#tabs.values()) tab.sendIfSubscribed();
+      },
+      changed: () => this.#listeners.changed(),
+    });
   }
 
   start(): void {
     this.#runner.start();
-    void this.#loadOutbox();
+    this.#keeper.start();
   }
 
   connection(): ReturnType<SyncClient["connection"]> {
     return this.#runner.state();
+  }
+
+  outbox(): OutboxState {
+    return this.#keeper.state();
   }
 
   tabs(): readonly TabRecord[] | undefined {
@@ -70,18 +82,17 @@ class Client implements SyncClient {
     for (const tab of this.#tabs.values()) tab.close();
     this.#tabs.clear();
     this.#runner.close();
+    this.#keeper.close();
     this.#listeners.clear();
   }
 
   #tab(tabId: TabId): TabSync {
     const held = this.#tabs.get(tabId);
     if (held !== undefined) return held;
-    const tab = new TabSync(tabId, this.#wireOf(tabId));
+    const tab = new TabSync(tabId, this.#wireOf(tabId), this.#left.get(tabId) ?? emptyOutbox);
     if (this.#closed) return tab;
     this.#tabs.set(tabId, tab);
-    const stored = this.#stored.get(tabId);
-    this.#stored.delete(tabId);
-    if (stored !== undefined) tab.load(stored);
+    this.#left.delete(tabId);
     if (this.#runner.live) tab.wentLive();
     return tab;
   }
@@ -95,7 +106,8 @@ class Client implements SyncClient {
       rest: this.#ports.rest,
       clock: this.#ports.clock,
       newId: this.#ports.newId,
-      store: (changes) => this.#store(changes),
+      store: (changes) => this.#keeper.write(changes),
+      outboxReady: () => this.#keeper.ready,
       released: () => this.#release(tabId),
     };
   }
@@ -108,35 +120,30 @@ class Client implements SyncClient {
     return re;
   }
 
-  /** Lets a tab go once nobody looks at it and nothing of it is under way; what it keeps for a restore stays known. */
+  /** Lets a tab go once nobody looks at it and nothing of it is under way; the rest of its outbox stays known. */
   #release(tabId: TabId): void {
     const tab = this.#tabs.get(tabId);
     if (tab === undefined || tab.needed) return;
-    const kept = tab.view.outbox.kept;
-    if (kept.length > 0) this.#stored.set(tabId, [...kept]);
+    const { outbox } = tab.view;
+    if (outbox.kept.length + outbox.pending.length + outbox.lost.length > 0) this.#left.set(tabId, outbox);
     this.#tabs.delete(tabId);
     tab.close();
   }
 
-  async #loadOutbox(): Promise<void> {
-    const entries = await this.#ports.outbox.load().catch((): readonly StoredOutboxEntry[] => []); // Without a store the outbox lives in memory only.
-    if (this.#closed) return;
+  /** Of the store. Whatever is still to be sent is sent, also for tabs that nobody has opened. */
+  #takeEntries(entries: readonly StoredOutboxEntry[]): void {
     const byTab = new Map<TabId, StoredOutboxEntry[]>();
     for (const entry of entries) byTab.set(entry.tabId, [...(byTab.get(entry.tabId) ?? []), entry]);
     for (const [tabId, own] of byTab) {
       const tab = this.#tabs.get(tabId);
-      if (tab !== undefined) tab.load(own);
-      else this.#stored.set(tabId, own);
-      if (own.some((entry) => entry.sealedAt === undefined)) this.#tab(tabId);
-    }
-  }
-
-  /** One change after the other: a later one of the same message must never be overtaken by an earlier one. */
-  #store(changes: readonly StoreChange[]): void {
-    for (const change of changes) {
-      const act = (): Promise<void> =>
-        change.kind === "put" ? this.#ports.outbox.put(change.entry) : this.#ports.outbox.remove(change.id);
-      this.#stores = this.#stores.then(act).catch(() => {}); // A full or forbidden store: memory still holds the message.
+      if (tab !== undefined) {
+        tab.load(own);
+        continue;
+      }
+      const step = loadEntries(this.#left.get(tabId) ?? emptyOutbox, own, this.#ports.clock.now());
+      this.#keeper.write(step.changes);
+      this.#left.set(tabId, step.outbox);
+      if (step.outbox.pending.some(isUnderWay)) this.#tab(tabId);
     }
   }
 

@@ -8,6 +8,7 @@ import { Listeners } from "./listeners.ts";
 import {
   addMessage,
   forgetMessage,
+  isUnderWay,
   loadEntries,
   markSent,
   markUnsent,
@@ -49,6 +50,8 @@ export interface TabWire {
   readonly clock: Clock;
   readonly newId: () => ChunkId;
   readonly store: (changes: readonly StoreChange[]) => void;
+  /** What an earlier life of the page left is known, so sending may begin. */
+  readonly outboxReady: () => boolean;
   /** No handle is open any more, or nothing is under way: the owner may let the tab go. */
   readonly released: () => void;
 }
@@ -76,10 +79,11 @@ export class TabSync {
   readonly #commands: TabCommands;
   #checking: Promise<SyncCheck> | undefined;
 
-  constructor(tabId: TabId, wire: TabWire) {
+  /** `outbox`: what was left of the tab when it was let go, or stood in the store. */
+  constructor(tabId: TabId, wire: TabWire, outbox: Outbox) {
     this.tabId = tabId;
     this.#wire = wire;
-    this.#view = emptyView(tabId);
+    this.#view = { ...emptyView(tabId), outbox };
     const view = (): TabView => this.#view;
     this.#stage = {
       tabId,
@@ -100,7 +104,7 @@ export class TabSync {
   }
   /** True while somebody looks at the tab or a message of it is under way. */
   get needed(): boolean {
-    return this.#handles > 0 || this.#view.outbox.pending.some((entry) => entry.state !== "refused");
+    return this.#handles > 0 || this.#view.outbox.pending.some(isUnderWay);
   }
 
   // --- what the connection tells -----------------------------------------------------------------------------------
@@ -139,6 +143,11 @@ export class TabSync {
   load(entries: readonly StoredOutboxEntry[]): void {
     const step = loadEntries(this.#view.outbox, entries, this.#wire.clock.now());
     this.#setOutbox(step.outbox, step.changes);
+    this.sendIfSubscribed();
+  }
+
+  /** Before the subscription is asked for, messages wait: they go out right behind it. */
+  sendIfSubscribed(): void {
     if (this.#sub.kind === "pending" || this.#sub.kind === "live") this.#sendOutbox();
   }
 
@@ -236,6 +245,7 @@ export class TabSync {
   }
 
   #sendOutbox(): void {
+    if (!this.#wire.outboxReady()) return;
     for (const entry of this.#view.outbox.pending) {
       if (entry.state !== "waiting") continue;
       const { id, text, delivery, turnId, attachments } = entry;
@@ -250,7 +260,10 @@ export class TabSync {
   }
 
   #sendAnswered(id: ChunkId, reply: Reply): void {
-    if (reply.kind === "err") this.#setOutbox(refuse(this.#view.outbox, id, reply.error));
+    if (reply.kind === "err") {
+      const refused = refuse(this.#view.outbox, { tabId: this.tabId, id, error: reply.error });
+      this.#setOutbox(refused.outbox, refused.changes);
+    }
     const logId = this.#view.state.logId;
     if (reply.kind !== "ack" || logId === null) return;
     const evidence = ackEvidence(id, reply.frame.state, reply.frame.seq);
@@ -280,19 +293,14 @@ export class TabSync {
     };
     const step = addMessage(this.#view.outbox, this.tabId, entry);
     this.#setOutbox(step.outbox, step.changes);
-    this.#sendIfSubscribed();
+    this.sendIfSubscribed();
     return id;
   }
 
   #resend(id: ChunkId): void {
     const step = sendAgain(this.#view.outbox, this.tabId, id);
     this.#setOutbox(step.outbox, step.changes);
-    this.#sendIfSubscribed();
-  }
-
-  /** Before the subscription is asked for, the message waits: it goes out right behind it. */
-  #sendIfSubscribed(): void {
-    if (this.#sub.kind === "pending" || this.#sub.kind === "live") this.#sendOutbox();
+    this.sendIfSubscribed();
   }
 
   #ask(make: (re: number) => Command): Promise<ErrorBody | null> {

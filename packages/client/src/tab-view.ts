@@ -97,15 +97,24 @@ export const viewStep = (view: TabView): ViewStep => settled(view, "none");
 
 /** Ops of the tab. Only those that can be placed are evidence for the outbox. */
 export function takeOps(view: TabView, frame: OpsFrame, now: number): ViewStep {
-  const lo = windowLo(view);
-  const keep = (row: LogChunk): boolean => view.attached && row.seq >= lo;
-  const outcome = applyOps(view.state, frame, { keep });
+  const outcome = applyOps(view.state, frame, { keep: continuing(view) });
   if (outcome.kind === "stale") return settled(view, "none");
   if (outcome.kind === "resub") {
     return settled({ ...view, state: outcome.state }, outcome.reason === "gap" ? "whole" : "needed");
   }
   const evidence = frame.ops.flatMap(evidenceOf);
   return finish({ ...view, state: outcome.state }, evidence, now);
+}
+
+/** Which new rows continue the window. One behind a gap would push out what is shown: the head that is asked for brings it. */
+function continuing(view: TabView): (row: LogChunk) => boolean {
+  const lo = windowLo(view);
+  let next = view.rows.length === 0 ? Number.POSITIVE_INFINITY : windowHi(view) + 1;
+  return (row) => {
+    const keeps = view.attached && row.seq >= lo && row.seq <= next;
+    if (keeps && row.seq === next) next += 1;
+    return keeps;
+  };
 }
 
 /** A head, by the handshake's rules. `answersSub`: it is the first answer to the subscription that waits. */

@@ -26,6 +26,7 @@ export {
   takeHead,
   takeOps,
   takePage,
+  trim,
   type ViewStep,
   windowHi,
   windowLo,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { byPlace, byPosition, bySeq, compareStamps, laterStamp, type Stamp, stampFollows, zeroStamp } from "./order.ts";
+import { byPlace, byPosition, bySeq, compareStamps, laterStamp, type Stamp, zeroStamp } from "./order.ts";
 
 const stamp: fc.Arbitrary<Stamp> = fc.tuple(fc.nat(3), fc.nat(3));
 
@@ -16,15 +16,6 @@ test("[ORDER-1] stamps are ordered totally, by term, then by n", () => {
     }),
   );
   expect(compareStamps([1, 9], [2, 0])).toBeLessThan(0);
-});
-test.each<[Stamp, Stamp, boolean]>([
-  [[1, 2], [1, 1], true],
-  [[1, 3], [1, 1], false],
-  [[1, 1], [1, 1], false],
-  [[2, 2], [1, 1], false],
-  [[2, 0], [1, 9], false],
-])("[ORDER-1] %j follows %j: %s", (next, prior, follows) => {
-  expect(stampFollows(next, prior)).toBe(follows);
 });
 test("[ORDER-2] rows by seq, open blocks by step and opening, messages by position", () => {
   const seqs = [{ seq: 10 }, { seq: 9 }, { seq: 100 }];

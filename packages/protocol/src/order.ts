@@ -9,7 +9,6 @@ export const zeroStamp: Stamp = [0, 0];
 /** Negative when a is earlier, 0 when equal, positive when later. Total. */
 export const compareStamps = (a: Stamp, b: Stamp): number => a[0] - b[0] || a[1] - b[1];
 export const laterStamp = (a: Stamp, b: Stamp): Stamp => (compareStamps(a, b) >= 0 ? a : b);
-export const stampFollows = (next: Stamp, prior: Stamp): boolean => next[0] === prior[0] && next[1] === prior[1] + 1;
 
 export const bySeq = (a: { readonly seq: number }, b: { readonly seq: number }): number => a.seq - b.seq;
 

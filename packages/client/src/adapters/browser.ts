@@ -1,8 +1,9 @@
 /** The outer world of a client in a page. */
 import { type Clock, idMaker, type RandomBytes, uuidV7Maker } from "@varve/protocol";
-import type { ClientPorts } from "../client.ts";
-import { memoryOutbox } from "../outbox.ts";
-import { indexedDbEntries, noGuard, ownedOutbox, webLockGuard } from "./page-outbox.ts";
+import type { ClientPorts, OutboxStore } from "../client.ts";
+import { leaseGuard, webLockGuard } from "./owner-guard.ts";
+import { pageOutbox } from "./page-outbox.ts";
+import { indexedDbStore } from "./page-store.ts";
 import { restAnswer } from "./rest-answer.ts";
 
 export interface BrowserOptions {
@@ -31,9 +32,6 @@ const restTimeoutMs = 60_000;
 export function browserPorts(options: BrowserOptions): ClientPorts {
   const ids = idMaker(uuidV7Maker(browserClock.now, randomBytes));
   const client = ids.client();
-  const locks = "locks" in navigator ? navigator.locks : undefined;
-  const guard = locks === undefined ? noGuard : webLockGuard(locks);
-  const stored = typeof indexedDB === "undefined" ? null : indexedDbEntries(indexedDB);
   return {
     connect: connectSocket,
     rest: async ({ method, path, body }) => {
@@ -48,10 +46,24 @@ export function browserPorts(options: BrowserOptions): ClientPorts {
     clock: browserClock,
     newId: () => ids.chunk(),
     random: Math.random,
-    outbox: stored === null ? memoryOutbox() : ownedOutbox(stored, guard, client),
+    outbox: outboxOf(client),
     identity: { client, key: options.key, ...(options.build === undefined ? {} : { build: options.build }) },
   };
 }
+
+/** Browsers lock by name only in secure contexts; a page on plain http says by a lease that it lives. */
+function outboxOf(owner: string): OutboxStore {
+  if (typeof indexedDB === "undefined") return refusingOutbox;
+  const page = { store: indexedDbStore(indexedDB), owner };
+  const guard = "locks" in navigator ? webLockGuard(navigator.locks, page) : leaseGuard(page, browserClock);
+  const outbox = pageOutbox({ ...page, guard, clock: browserClock });
+  addEventListener("pagehide", () => outbox.release());
+  onWake(() => outbox.awake());
+  return outbox;
+}
+
+const refuse = (): Promise<never> => Promise.reject(new Error("this browser has no storage"));
+const refusingOutbox: OutboxStore = { load: refuse, put: refuse, remove: refuse };
 
 const connectSocket: ClientPorts["connect"] = (handlers) => {
   const url = new URL("/api/ws", location.href);
@@ -79,14 +91,32 @@ const connectSocket: ClientPorts["connect"] = (handlers) => {
   };
 };
 
-/** Probes when the machine wakes up, the network is back or the page is looked at. Returns the way to stop. */
-export function probeOnWake(probe: () => void): () => void {
+export interface WakeSources {
+  readonly window: EventTarget;
+  readonly document: EventTarget & { readonly visibilityState: DocumentVisibilityState };
+}
+
+/**
+ * Probes when the machine wakes up, the network is back, the page is looked at, thawed, or taken from the browser's cache.
+ * Returns the way to stop.
+ */
+export function probeOnWake(probe: () => void, sources: WakeSources = { window, document }): () => void {
+  const stop = onWake(probe, sources);
+  sources.window.addEventListener("online", probe);
+  return () => {
+    stop();
+    sources.window.removeEventListener("online", probe);
+  };
+}
+
+function onWake(woke: () => void, sources: WakeSources = { window, document }): () => void {
   const visible = (): void => {
-    if (document.visibilityState === "visible") probe();
+    if (sources.document.visibilityState === "visible") woke();
   };
   const stop = new AbortController();
-  addEventListener("online", probe, { signal: stop.signal });
-  addEventListener("pageshow", probe, { signal: stop.signal });
-  document.addEventListener("visibilitychange", visible, { signal: stop.signal });
+  const { signal } = stop;
+  sources.window.addEventListener("pageshow", woke, { signal });
+  sources.document.addEventListener("resume", woke, { signal });
+  sources.document.addEventListener("visibilitychange", visible, { signal });
   return () => stop.abort();
 }

@@ -1,109 +1,85 @@
 /**
- * The outbox of a page in IndexedDB. Each page owns its entries under its client id and holds a lock of that name while it
- * lives; a page that starts takes over the entries of owners whose lock is free: those of its own life before a reload,
- * and of pages that were closed. Where the browser has no locks (plain http on a network) it takes over all of them:
- * every message is sent under its own id, which the server takes once, so two senders are only a waste.
+ * The outbox of a page in the browser's database. Each page owns its entries under its client id and is guarded while it
+ * lives. A page that starts takes over the entries of owners that have ended: those of its own life before a reload, and of
+ * pages that were closed; from time to time it looks again, so that what a page leaves behind while this one lives is sent
+ * too. Of several pages that look at once exactly one gets the entries of an owner.
  */
-import type { ChunkId } from "@varve/protocol";
+import type { Clock, Timer } from "@varve/protocol";
 import type { OutboxStore, StoredOutboxEntry } from "../client.ts";
+import type { OwnerGuard } from "./owner-guard.ts";
+import type { PageStore } from "./page-store.ts";
 
-/** Says whether the page that owned something has ended. */
-export interface OwnerGuard {
-  /** Holds the name until the page ends. */
-  hold(owner: string): void;
-  /** Runs `act` if nobody holds the name, and keeps everybody else out meanwhile. */
-  ifEnded(owner: string, act: () => Promise<void>): Promise<void>;
-}
+/** How often a page looks for entries of pages that have ended meanwhile. */
+export const adoptIntervalMs = 30_000;
 
-const lockName = (owner: string): string => `varve-outbox-${owner}`;
-
-export function webLockGuard(locks: LockManager): OwnerGuard {
-  return {
-    hold: (owner) => {
-      const forGood = (): Promise<never> => new Promise(() => {});
-      locks.request(lockName(owner), forGood).catch(() => {}); // Refused only while the page is being torn down.
-    },
-    ifEnded: async (owner, act) => {
-      await locks.request(lockName(owner), { ifAvailable: true }, async (lock) => {
-        if (lock !== null) await act();
-      });
-    },
-  };
-}
-
-export const noGuard: OwnerGuard = { hold: () => {}, ifEnded: (_owner, act) => act() };
-
-/** Rows of the database: entries with their owner. */
-export interface OwnedEntries {
-  all(): Promise<readonly OwnedEntry[]>;
-  put(entry: OwnedEntry): Promise<void>;
-  remove(id: ChunkId): Promise<void>;
-}
-export interface OwnedEntry {
-  readonly id: ChunkId;
+export interface PageOutboxOptions {
+  readonly store: PageStore;
+  readonly guard: OwnerGuard;
   readonly owner: string;
-  readonly entry: StoredOutboxEntry;
+  readonly clock: Clock;
+}
+export interface PageOutbox extends OutboxStore {
+  readonly adopted: NonNullable<OutboxStore["adopted"]>;
+  /** The page goes. */
+  release(): void;
+  /** The page was frozen or in the browser's cache, and lives again. */
+  awake(): void;
 }
 
-export function ownedOutbox(entries: OwnedEntries, guard: OwnerGuard, owner: string): OutboxStore {
+export function pageOutbox({ store, guard, owner, clock }: PageOutboxOptions): PageOutbox {
+  let take: ((entries: readonly StoredOutboxEntry[]) => void) | undefined;
+  let looking = false;
+  let closed = false;
+  let timer: Timer | undefined;
+  const takeOverEnded = async (owners: Iterable<string>): Promise<readonly StoredOutboxEntry[]> => {
+    const taken: StoredOutboxEntry[] = [];
+    for (const other of new Set(owners)) {
+      if (other !== owner) taken.push(...(await guard.takeOver(other)).map((item) => item.entry));
+    }
+    return taken;
+  };
+  const look = async (): Promise<void> => {
+    if (looking || take === undefined) return;
+    looking = true;
+    try {
+      const taken = await takeOverEnded((await store.all()).map((item) => item.owner));
+      if (taken.length > 0) take?.(taken);
+    } catch {
+      // The browser refuses storage now: the next look tries again.
+    }
+    looking = false;
+  };
+  const lookLater = (): void => {
+    timer?.cancel();
+    timer = clock.setTimer(adoptIntervalMs, () => {
+      lookLater();
+      void look();
+    });
+  };
   return {
     load: async () => {
-      guard.hold(owner);
-      const all = await entries.all();
+      await guard.hold();
+      const all = await store.all();
       const own = all.filter((item) => item.owner === owner).map((item) => item.entry);
-      for (const other of new Set(all.map((item) => item.owner))) {
-        if (other === owner) continue;
-        await guard.ifEnded(other, async () => {
-          for (const item of all) {
-            if (item.owner !== other) continue;
-            await entries.put({ ...item, owner });
-            own.push(item.entry);
-          }
-        });
-      }
-      return own;
+      return [...own, ...(await takeOverEnded(all.map((item) => item.owner)))];
     },
-    put: (entry) => entries.put({ id: entry.id, owner, entry }),
-    remove: (id) => entries.remove(id),
+    put: (entry) => store.put({ id: entry.id, owner, entry }),
+    remove: (id) => store.remove(id),
+    adopted: (listener) => {
+      take = listener;
+      lookLater();
+      return () => {
+        closed = true;
+        take = undefined;
+        timer?.cancel();
+        guard.release();
+      };
+    },
+    release: () => guard.release(),
+    awake: () => {
+      if (closed) return;
+      guard.awake();
+      void look();
+    },
   };
-}
-
-const databaseName = "varve-outbox";
-const storeName = "entries";
-
-/** Opens the database at first use; a browser that refuses storage makes each call reject, which the client bears. */
-export function indexedDbEntries(factory: IDBFactory): OwnedEntries {
-  let opened: Promise<IDBDatabase> | undefined;
-  const open = (): Promise<IDBDatabase> => {
-    opened ??= openDatabase(factory).catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
-  const run = async <T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> => {
-    const transaction = (await open()).transaction(storeName, mode);
-    const request = act(transaction.objectStore(storeName));
-    return await new Promise<T>((resolve, reject) => {
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onerror = () => reject(transaction.error);
-      transaction.onabort = () => reject(transaction.error);
-    });
-  };
-  return {
-    // Only this module writes to the store, and only what `put` takes.
-    all: async () => (await run("readonly", (store) => store.getAll())) as readonly OwnedEntry[],
-    put: async (entry) => void (await run("readwrite", (store) => store.put(entry))),
-    remove: async (id) => void (await run("readwrite", (store) => store.delete(id))),
-  };
-}
-
-function openDatabase(factory: IDBFactory): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const opening = factory.open(databaseName, 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore(storeName, { keyPath: "id" });
-    opening.onsuccess = () => resolve(opening.result);
-    opening.onerror = () => reject(opening.error);
-    opening.onblocked = () => reject(new Error("the outbox database is blocked by another page"));
-  });
 }
