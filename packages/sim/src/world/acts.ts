@@ -21,13 +21,16 @@ type PageAct = (scene: Scene) => unknown;
 
 export function perform(world: World, step: Step): void {
   const fault = faults[step.act];
-  if (fault !== undefined) return fault(world, step);
   const device = world.devices[step.who % world.devices.length];
-  if (device === undefined) return;
-  if (step.act === "open-page") return device.open();
+  if (fault !== undefined) fault(world, step);
+  else if (step.act === "open-page") device?.open();
+  else if (step.act === "close-page") closePage(world, device);
+  else if (device !== undefined) onPage(world, device, step);
+}
+
+function onPage(world: World, device: Device, step: Step): void {
   const { page } = device;
   if (page === null) return;
-  if (step.act === "close-page") return closePage(world, device);
   const tab = device.tabs[step.tab % Math.max(1, device.tabs.length)];
   const shown = tab === undefined ? undefined : page.shown.get(tab);
   if (tab === undefined || shown === undefined) return;
@@ -36,7 +39,8 @@ export function perform(world: World, step: Step): void {
 }
 
 /** What had not reached the store of the device and was not taken by the server is lost with the page, as with any program. */
-function closePage(world: World, device: Device): void {
+function closePage(world: World, device: Device | undefined): void {
+  if (device === undefined || device.page === null) return;
   device.close();
   for (const id of device.own.keys()) {
     if (!device.stored.has(id) && !world.disk.truth.inbox.has(id)) device.own.delete(id);
@@ -69,7 +73,8 @@ const acts: Partial<Readonly<Record<Act, PageAct>>> = {
     return before === id ? undefined : handleOf(scene)?.move(id, before);
   }),
   cancel: onWaiting((scene, id) => handleOf(scene)?.cancel(id)),
-  stop: (scene) => handleOf(scene)?.stop(),
+  // As the page does: what is not shown to run is not stopped.
+  stop: (scene) => (scene.snapshot.status.turnId === null ? undefined : handleOf(scene)?.stop()),
   "stop-call": (scene) => {
     const calls = openCalls(scene.snapshot);
     const callId = calls[scene.pick % Math.max(1, calls.length)];

@@ -129,19 +129,19 @@ export class Disk {
         this.#write(life, {
           act: (on) => on.createTab(tab, target),
           on: log,
-          then: (entry) => this.truth.made(entry, target),
+          wrote: (entry) => this.truth.made(entry, target),
         }),
       changeTab: (id: TabId, change: TabChange) =>
         this.#write(life, {
           act: (on) => on.changeTab(id, change),
           on: log,
-          then: (entry) => this.truth.changed(entry),
+          wrote: (entry) => this.truth.changed(entry),
         }),
       claim: (id: TabId, nowMs: number) =>
         this.#write(life, {
           act: (on) => on.claim(id, nowMs),
           on: log,
-          then: (claim) => {
+          wrote: (claim) => {
             if (claim !== null) this.truth.claimed(claim.tab);
           },
         }),
@@ -149,7 +149,7 @@ export class Disk {
         this.#write(life, {
           act: (on) => on.point(fence, target, nowMs),
           on: log,
-          then: (entry) => this.truth.pointed(entry, target),
+          wrote: (entry) => this.truth.pointed(entry, target),
         }),
     };
   }
@@ -175,7 +175,7 @@ export class Disk {
     write: {
       readonly act: (log: Log) => Promise<T | Fault>;
       readonly on: Log;
-      readonly then: (answer: T) => void;
+      readonly wrote: (answer: T) => void;
     },
   ): Promise<T | Fault> {
     if ((await this.#carried(life, false)) === "refused") return diskFull();
@@ -183,7 +183,7 @@ export class Disk {
     if (!isFault(answer)) {
       this.#keep({ act: write.act });
       // A fault is told apart by its mark, which nothing else that a log answers has.
-      await this.#judged(() => write.then(answer as T));
+      await this.#judged(() => write.wrote(answer as T));
     }
     await this.#answered(life);
     return answer;

@@ -30,12 +30,14 @@ export class FrameJudge {
     must(frame !== null, "frames", () => `a frame cannot be read: ${text.slice(0, 200)}`);
     switch (frame.type) {
       case "head":
-        return this.#head(frame);
+        this.#head(frame);
+        return;
       case "ops":
         for (const op of frame.ops) this.#op(frame.log, op);
         return;
       case "ack":
-        return this.#ack(frame);
+        this.#ack(frame);
+        return;
       case "hello":
       case "err":
       case "ping":
@@ -43,7 +45,7 @@ export class FrameJudge {
       case "workspace":
         return;
       default:
-        return unreachable(frame);
+        unreachable(frame);
     }
   }
 
@@ -66,9 +68,11 @@ export class FrameJudge {
   #op(logId: LogId, op: Op): void {
     switch (op.op) {
       case "chunk-seal":
-        return this.row(logId, op.row, "seal");
+        this.row(logId, op.row, "seal");
+        return;
       case "message-queued":
-        return this.#queued(op);
+        this.#queued(op);
+        return;
       case "message-dropped": {
         if (op.reason === "lost") return;
         const state = this.#truth().inbox.get(op.id)?.state;
@@ -76,14 +80,15 @@ export class FrameJudge {
         return;
       }
       case "chunk-delta":
-        return this.#grew(op.id, op.offset, op.text);
+        this.#grew(op.id, op.offset, op.text);
+        return;
       case "chunk-open":
       case "status":
       case "log":
       case "output":
         return;
       default:
-        return unreachable(op);
+        unreachable(op);
     }
   }
 

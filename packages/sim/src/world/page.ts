@@ -70,6 +70,15 @@ export class Device {
     this.page = null;
   }
 
+  /** Tabs that are no more are shown no more. */
+  leave(isGone: (tab: TabId) => boolean): void {
+    for (const tab of this.tabs.filter(isGone)) {
+      this.tabs.splice(this.tabs.indexOf(tab), 1);
+      this.page?.shown.get(tab)?.handle.close();
+      this.page?.shown.delete(tab);
+    }
+  }
+
   show(tab: TabId): void {
     if (this.tabs.includes(tab)) return;
     this.tabs.push(tab);

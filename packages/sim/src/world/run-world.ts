@@ -16,6 +16,8 @@ const restMs = 150_000;
 /** Simulated time in which a further message is answered. */
 const answerMs = 60_000;
 const lookMs = 500;
+/** The longest that an act takes to arrive. */
+const lastActMs = 4_000;
 /** More events than any run of a plan has: beyond it something feeds itself. */
 const eventsMax = 60_000;
 /** The dear checks come after so many events. */
@@ -132,6 +134,8 @@ class Run {
     for (const device of world.devices) device.open();
     let left: string | null = "nobody has looked";
     let looks = 0;
+    // What somebody did last is on its way still.
+    await this.#until("what was done last has arrived", lastActMs + 1, this.#passed(lastActMs));
     const look = (): void => {
       looks += 1;
       this.#tend(looks);
@@ -193,6 +197,15 @@ class Run {
       must(queue.now <= end, "liveness", () => `within ${ms} ms it never comes true that ${name()}`);
       await this.#step();
     }
+  }
+
+  #passed(ms: number): () => boolean {
+    const { queue, life } = this.#world;
+    let passed = false;
+    queue.after(ms, { kind: "look", life }, () => {
+      passed = true;
+    });
+    return () => passed;
   }
 
   async #settled(): Promise<void> {

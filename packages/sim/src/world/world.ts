@@ -138,7 +138,12 @@ export class World {
     this.#down("nothing");
     const before = this.disk.truth;
     await this.disk.restore(keepsJournal);
-    for (const id of before.inbox.keys()) if (!this.disk.truth.inbox.has(id)) this.forgiven.add(id);
+    for (const [id, { state }] of before.inbox) {
+      // Forgotten by the disk, or ended in a time that never was.
+      const isBack = this.disk.truth.inbox.get(id);
+      if (isBack === undefined || state === "sealed" || state === "dropped") this.forgiven.add(id);
+    }
+    for (const device of this.devices) device.leave((tab) => !this.disk.truth.tabs.has(tab));
     this.restores += 1;
     this.#bootIn(downMs);
   }
