@@ -98,7 +98,7 @@ export class Era implements AsyncDisposable {
   async live(): Promise<void> {
     await this.#lifeAndKill();
     await this.#tear();
-    while (this.#prng.chance(0.4)) await this.#killBoot();
+    while (this.#prng.chance(0.3)) await this.#killBoot();
     await this.#startAndLook();
   }
 
