@@ -43,7 +43,7 @@ export type SubState =
   | { readonly kind: "off" }
   | { readonly kind: "pending"; readonly re: number; readonly tab: TabId }
   | { readonly kind: "live" }
-  /** The server refused; only a new connection tries again. */
+  /** The server refused; a new connection tries again, and where the reason passes by itself, `Patience`. */
   | { readonly kind: "refused" };
 
 /** Counts heads in a row that left something missing. */

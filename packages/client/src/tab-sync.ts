@@ -19,6 +19,7 @@ import {
   sendAgain,
   takeEvidence,
 } from "./outbox.ts";
+import { Patience, passesByItself } from "./patience.ts";
 import type { Reply } from "./requests.ts";
 import { connectionLost, notConnected } from "./requests.ts";
 import { firstSnapshot, nextSnapshot, type Paging } from "./snapshot.ts";
@@ -78,6 +79,7 @@ export class TabSync {
   readonly #pages: TabPages;
   readonly #commands: TabCommands;
   #checking: Promise<SyncCheck> | undefined;
+  readonly #patience: Patience;
 
   /** `outbox`: what was left of the tab when it was let go, or stood in the store. */
   constructor(tabId: TabId, wire: TabWire, outbox: Outbox) {
@@ -95,6 +97,7 @@ export class TabSync {
       rest: wire.rest,
       clock: wire.clock,
     };
+    this.#patience = new Patience(wire.clock, () => this.#askAgain());
     this.#pages = new TabPages(this.#stage, () => this.#listeners.changed());
     this.#commands = tabCommands({ tabId, view, ask: (make) => this.#ask(make) });
   }
@@ -112,6 +115,7 @@ export class TabSync {
   wentLive(): void {
     this.#sub = { kind: "off" };
     this.#resubsInARow = 0;
+    this.#patience.granted();
     this.#subscribe("needed");
     if (this.#seen > 0) this.#wire.send({ type: "seen", tab: this.tabId, seq: this.#seen });
   }
@@ -120,6 +124,7 @@ export class TabSync {
     this.#sub = { kind: "off" };
     this.#owed = "none";
     this.#stopDelay();
+    this.#patience.stop();
     this.#setOutbox(markUnsent(this.#view.outbox));
   }
 
@@ -130,7 +135,10 @@ export class TabSync {
   takeHead(head: HeadFrame): void {
     const answersSub = this.#sub.kind === "pending" && head.re === this.#sub.re;
     if (answersSub && head.re !== undefined) this.#wire.answered(head.re);
-    if (answersSub) this.#sub = { kind: "live" };
+    if (answersSub) {
+      this.#sub = { kind: "live" };
+      this.#patience.granted();
+    }
     const step = takeHead(this.#view, head, { answersSub, now: this.#wire.clock.now() });
     this.#owed = "none";
     this.#resubsInARow = step.resub === "none" ? 0 : this.#resubsInARow + 1;
@@ -154,6 +162,7 @@ export class TabSync {
   close(): void {
     this.#closed = true;
     this.#stopDelay();
+    this.#patience.stop();
     this.#listeners.clear();
     for (const go of this.#nextHead.splice(0)) go();
     if (this.#sub.kind !== "off") this.#wire.send({ type: "unsub", tab: this.tabId });
@@ -235,13 +244,21 @@ export class TabSync {
     const re = this.#wire.request(
       (number) => subCommand(this.#view, { re: number, focus: this.#focused, whole }),
       (reply) => {
-        if (reply.kind === "err") this.#sub = { kind: "refused" };
+        if (reply.kind !== "err") return;
+        this.#sub = { kind: "refused" };
+        if (passesByItself(reply.error)) this.#patience.refused();
       },
     );
     if (re === null) return;
     this.#sub = { kind: "pending", re, tab: this.tabId };
     this.#setOutbox(markUnsent(this.#view.outbox));
     this.#sendOutbox();
+  }
+
+  /** What was refused in passing is asked for again: the subscription first, for the outbox goes out behind it. */
+  #askAgain(): void {
+    if (this.#sub.kind === "refused") this.#subscribe("needed");
+    else this.sendIfSubscribed();
   }
 
   #sendOutbox(): void {
@@ -263,9 +280,11 @@ export class TabSync {
     if (reply.kind === "err") {
       const refused = refuse(this.#view.outbox, { tabId: this.tabId, id, error: reply.error });
       this.#setOutbox(refused.outbox, refused.changes);
+      if (passesByItself(reply.error)) this.#patience.refused();
     }
     const logId = this.#view.state.logId;
     if (reply.kind !== "ack" || logId === null) return;
+    this.#patience.granted();
     const evidence = ackEvidence(id, reply.frame.state, reply.frame.seq);
     const step = takeEvidence(this.#view.outbox, evidence, { tabId: this.tabId, logId, now: this.#wire.clock.now() });
     this.#setOutbox(step.outbox, step.changes);
