@@ -245,6 +245,10 @@ export class Owner {
     if (!this.open.delete(id)) return;
     this.emit({ op: "message-dropped", id, reason: "lost" });
   }
+  /** A row of any kind at the end of the log. */
+  sealRow(row: LogChunk): void {
+    this.#seal(row);
+  }
   /** Many rows in one frame, as a long step seals them. */
   sealMany(count: number): void {
     const ops = Array.from({ length: count }, (): Op => {
