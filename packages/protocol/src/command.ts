@@ -59,6 +59,8 @@ export const queuePatchSchema = z.object({
   text: z.string().optional(),
   delivery: deliverySchema.optional(),
   state: z.enum(["queued", "held"]).optional(),
+  /** With delivery `stop`: the turn that is meant. Another turn is not stopped by it. */
+  turnId: turnIdSchema.optional(),
   /** Place it before this message; null: at the end. */
   before: chunkIdSchema.nullable().optional(),
 });
@@ -68,6 +70,7 @@ export const editCommandSchema = z.object({
   ...onMessage,
   text: z.string(),
   delivery: deliverySchema.optional(),
+  turnId: turnIdSchema.optional(),
 });
 export const holdCommandSchema = z.object({ type: z.literal("hold"), ...onMessage });
 export const releaseCommandSchema = z.object({ type: z.literal("release"), ...onMessage });

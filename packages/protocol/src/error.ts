@@ -54,7 +54,6 @@ export const errorStatus = {
   "provider-silent": 504,
   "context-overflow": 400,
   "empty-conversation": 400,
-  "steps-exhausted": 400,
   "disk-full": 507,
   /** The server cannot listen where it was told to. */
   "address-unavailable": 503,

@@ -60,7 +60,12 @@ function patchOf(command: Extract<Change, { type: "edit" | "hold" | "release" | 
   const { version } = command;
   switch (command.type) {
     case "edit":
-      return { version, text: command.text, ...(command.delivery && { delivery: command.delivery }) };
+      return {
+        version,
+        text: command.text,
+        ...(command.delivery && { delivery: command.delivery }),
+        ...(command.turnId && { turnId: command.turnId }),
+      };
     case "hold":
       return { version, state: "held" };
     case "release":

@@ -28,6 +28,7 @@ import {
 import type { Reading } from "../context/log-reading.ts";
 import { closing, outcomeFault, trashed } from "./act-faults.ts";
 import { answeredRow, askedMax } from "./answer.ts";
+import { endBroken } from "./broken-turn.ts";
 import { compactable, runCompaction } from "./compaction-turn.ts";
 import { cancelInside, patchInside } from "./queue-acts.ts";
 import { refuse } from "./refuse.ts";
@@ -73,6 +74,8 @@ export class TabActor {
   #deadline: Timer | null = null;
   #retry: Timer | null = null;
   #closing = false;
+  /** A mistake of ours that even the turn's end could not be written behind: nothing is done here until a restart. */
+  #stuck: Fault | null = null;
   /** A turn ended well before it came to the step boundary at which a person's wish is granted: the next one does it. */
   #owesCompaction = false;
 
@@ -97,7 +100,7 @@ export class TabActor {
   /** In the mailbox, on the tab as it is: what a commit has written whose answer was lost is known before. */
   act<T>(act: () => Promise<T>): Promise<T | Fault> {
     return this.core.mailbox.run(async () => {
-      const problem = this.core.inDoubt ? await this.core.settle() : null;
+      const problem = this.#stuck ?? (this.core.inDoubt ? await this.core.settle() : null);
       return problem ?? act();
     });
   }
@@ -212,10 +215,10 @@ export class TabActor {
 
   patchQueued(id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault> {
     return this.act(async (): Promise<QueuedMessage | QueueFault> => {
-      const record = await patchInside(this.core, id, patch);
-      if (isFault(record)) return record;
-      await this.#queueChanged(record.delivery === "stop" && record.state === "queued");
-      return record;
+      const patched = await patchInside({ core: this.core, turn: this.#turn }, id, patch);
+      if (isFault(patched)) return patched;
+      await this.#queueChanged(patched.stops);
+      return patched.record;
     });
   }
 
@@ -378,9 +381,10 @@ export class TabActor {
         this.#deadline?.cancel();
         this.#turn = null;
         this.#owesCompaction = turn.takeCompactionWish() && reason === "done" && run === runTurn;
-        if (send.length > 0) await this.#sendWaiting(send);
-        if (this.#owesCompaction) await this.#compactAsWished();
-        if (this.#turn === null) this.#comeToRest();
+        await this.#behind(send).catch(async (error: unknown) => {
+          await this.#notBegun(error);
+          throw error;
+        });
       },
     });
     this.#turn = turn;
@@ -389,9 +393,44 @@ export class TabActor {
     turn.progress(lastStep(this.core.rows.held(), turnId));
     const deadline = this.#ports.turnDeadlineMs;
     if (deadline !== null) this.#deadline = this.core.ports.clock.setTimer(deadline, () => turn.stop("deadline"));
-    turn.finished = run(this.#ports.turnPorts(), turn, turnId).catch((error: unknown) => {
-      this.#ports.broke(error, turnId);
-    });
+    turn.finished = run(this.#ports.turnPorts(), turn, turnId)
+      .catch((error: unknown) => error)
+      .then((error) => this.#returned(turn, turn.evidence ?? error));
+  }
+
+  /** Inside the mailbox, right behind a turn's end: what begins next, or rest. */
+  async #behind(send: readonly QueuedMessage[]): Promise<void> {
+    if (send.length > 0) await this.#sendWaiting(send);
+    if (this.#owesCompaction) await this.#compactAsWished();
+    if (this.#turn === null) this.#comeToRest();
+  }
+
+  /** A mistake of ours kept the next turn from beginning: the tab says so, and nothing waits there unseen. */
+  async #notBegun(error: unknown): Promise<void> {
+    if (this.#turn !== null) return;
+    this.core.status({ state: "error", fault: { code: "internal", message: this.#told(error) } });
+    // Where even this cannot be written the messages stay as they are, beside the fault.
+    await this.core.commit({ rows: [], inbox: holding(this.core.feed.queue()) }).catch(() => undefined);
+    this.#comeToRest();
+  }
+
+  /** The loop has returned. A turn that it left open, though the tab is still ours, met a mistake of ours. */
+  async #returned(turn: TurnRun, error: unknown): Promise<void> {
+    if (!turn.isOver && !turn.isGone) {
+      await this.core.mailbox.run(async () => {
+        turn.close();
+        this.#deadline?.cancel();
+        this.#turn = null;
+        this.#stuck = await endBroken(this.core, turn.turnId, this.#told(error));
+        this.#comeToRest();
+      });
+    }
+    if (error !== undefined && !turn.isGone) this.#ports.broke(error, turn.turnId);
+  }
+
+  #told(error: unknown): string {
+    const text = error instanceof Error ? error.message : "its loop left it open";
+    return this.#ports.turnPorts().models.redact(text);
   }
 
   #comeToRest(): void {

@@ -53,6 +53,19 @@ describe("the trash", () => {
     expect(rig.workspace.counters()).toMatchObject({ subscriptions: 0, owners: 0, tabs: 0 });
   });
 
+  test.each(ways)(
+    "[TAB-122] background jobs of a tab that is %s are ended, and what rows name is kept",
+    async (_, trash) => {
+      await using rig = await makeRig({ script: [says("one")] });
+      await send(rig, "m1", "go");
+      await rig.until("the turn ended", idle(rig));
+      await trash(rig);
+      expect(rig.closedPlaces).toEqual([`${rig.tab}:keep`]);
+      expect(await rig.workspace.remove(rig.tab)).toBeNull();
+      expect(rig.closedPlaces).toEqual([`${rig.tab}:keep`, `${rig.tab}:drop`]);
+    },
+  );
+
   test("[TAB-14] a release in the trash is refused; restored, the message is sent", async () => {
     await using rig = await makeRig({ script: [works("c1"), says("answered")] });
     await send(rig, "m1", "go");

@@ -35,6 +35,16 @@ import { holding, type TabCore } from "./tab-core.ts";
 const writeRetryMs = 250;
 const writeRetryMaxMs = 5_000;
 
+/** What a status says besides when no turn is open. */
+export const noTurnOpen = {
+  turnId: null,
+  step: 0,
+  waits: [],
+  calls: undefined,
+  retry: undefined,
+  fault: undefined,
+} satisfies Partial<TabStatus>;
+
 type Answered = (row: StoredRow | null) => void;
 
 export interface TurnRunPorts {
@@ -59,6 +69,7 @@ export class TurnRun implements TurnOwner {
   #endsSoon = false;
   #compactionWish = false;
   #over = false;
+  #evidence: unknown = null;
   /** Settles when the loop has returned. Set by whoever started it. */
   finished: Promise<void> = Promise.resolve();
 
@@ -75,6 +86,18 @@ export class TurnRun implements TurnOwner {
   /** Somebody stopped it; what is sent from now on is meant for the next turn. */
   get stopping(): boolean {
     return this.#cancel.signal.aborted;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+  /** The right to write is gone, or the server has stopped waiting for the disk: what is open stays open for recovery. */
+  get isGone(): boolean {
+    return this.#giveUp.signal.aborted || this.#core.gone !== null;
+  }
+  /** The first mistake of ours that its end, or what came right behind it, has met; null: none. */
+  get evidence(): unknown {
+    return this.#evidence;
   }
 
   stop(reason: "stopped" | "deadline" | "restart"): void {
@@ -196,6 +219,24 @@ export class TurnRun implements TurnOwner {
   }
 
   async endTurn(reason: TurnEndReason, rows: readonly NewRow[]): Promise<void> {
+    try {
+      await this.#endTurn(reason, rows);
+    } catch (error) {
+      if (!(error instanceof OwnerGone)) this.#evidence ??= error;
+      throw error;
+    }
+  }
+
+  /** Inside the mailbox: its end was written by somebody else, or cannot be: nothing comes of it any more. */
+  close(): void {
+    this.#over = true;
+    this.#running.close();
+    this.stop("stopped");
+    for (const id of this.#core.feed.open.keys()) this.#core.drop(id);
+    this.#core.journal.flush();
+  }
+
+  async #endTurn(reason: TurnEndReason, rows: readonly NewRow[]): Promise<void> {
     const core = this.#core;
     assert(!this.#over, `turn ${this.turnId} ended twice`);
     const end: NewRow = {
@@ -218,9 +259,7 @@ export class TurnRun implements TurnOwner {
       this.#running.close();
       for (const id of core.feed.open.keys()) core.drop(id);
       core.journal.flush();
-      const state = reason === "error" ? "error" : "idle";
-      const over = { turnId: null, step: 0, waits: [], calls: undefined, retry: undefined, fault: undefined };
-      core.status({ ...over, state, lastSealed: this.turnId });
+      core.status({ ...noTurnOpen, state: reason === "error" ? "error" : "idle", lastSealed: this.turnId });
       await this.#ended(after.send, reason);
       return outcome;
     });

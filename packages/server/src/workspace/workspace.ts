@@ -438,5 +438,7 @@ export class LiveWorkspace implements Workspace {
   async #rest(tab: TabId): Promise<void> {
     const actor = await this.#owners.settled(tab);
     await actor?.rest();
+    // Nothing works on in the trash; what rows name by path stays for as long as they do.
+    await this.#options.tools.closePlace(tab, "keep");
   }
 }

@@ -45,6 +45,8 @@ export interface Rig extends AsyncDisposable {
   readonly log: Log;
   readonly workspace: LiveWorkspace;
   readonly tab: TabId;
+  /** Tabs whose background jobs were ended, and whether their long outputs were kept. */
+  readonly closedPlaces: string[];
   /** What the tools named `work` were asked to do and have not ended: by call id. */
   readonly works: Map<string, { readonly run: ToolRun; readonly end: (text: string) => void }>;
   /** While it is not null, a call of `work` or `ask` does not get past its preparation. */
@@ -68,6 +70,8 @@ export interface RigOptions {
   readonly prices?: PriceOverrides;
   /** Default: a model that no table knows. */
   readonly model?: string;
+  /** What becomes of promises of ours that were broken; unless said they fail the test. */
+  readonly broke?: (error: unknown) => void;
   /** By absolute path; the test may change it. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -109,8 +113,9 @@ export async function makeRig(options: RigOptions = {}): Promise<Rig> {
 async function startOn(shared: Shared, options: RigOptions): Promise<Rig> {
   const { clock, provider, log, boots } = shared;
   const works: Rig["works"] = new Map();
+  const closedPlaces: string[] = [];
   const first = boots.count === 0;
-  const workspace = await createWorkspace(workspaceOptions(shared, options, works));
+  const workspace = await createWorkspace(workspaceOptions(shared, options, { works, closedPlaces }));
   await workspace.recoverAll();
   const tab = workspace.list()[0]?.id;
   const until: Rig["until"] = async (what, condition) => {
@@ -127,6 +132,7 @@ async function startOn(shared: Shared, options: RigOptions): Promise<Rig> {
     log,
     workspace,
     works,
+    closedPlaces,
     preparing: shared.preparing,
     limits: shared.limits,
     // Without a tab the rig is only ever used by `makeRig`, which makes one.
@@ -152,7 +158,11 @@ async function startOn(shared: Shared, options: RigOptions): Promise<Rig> {
   return rig;
 }
 
-function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works"]): WorkspaceOptions {
+function workspaceOptions(
+  shared: Shared,
+  options: RigOptions,
+  seen: Pick<Rig, "works" | "closedPlaces">,
+): WorkspaceOptions {
   const { clock, provider, log, boots } = shared;
   boots.count++;
   const { limits } = shared;
@@ -177,7 +187,7 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
     giveWay: () => new Promise((resolve) => setImmediate(resolve)),
     random: () => 0.5,
     models,
-    tools: workTools(works, shared.preparing),
+    tools: workTools(seen, shared.preparing),
     context: {
       readText: async (path, { charsMax }) => {
         const text = options.files?.[path];
@@ -197,9 +207,11 @@ function workspaceOptions(shared: Shared, options: RigOptions, works: Rig["works
     defaultModel: async () => "demo/demo",
     directory: async (path) => path,
     strict: true,
-    broke: (error) => {
-      throw error;
-    },
+    broke:
+      options.broke ??
+      ((error) => {
+        throw error;
+      }),
     ...(options.turnDeadlineMs !== undefined && { turnDeadlineMs: options.turnDeadlineMs }),
   };
 }
@@ -229,7 +241,7 @@ const decideForTests: Decide = (call, { mode, granted }) =>
     : { decision: "ask" };
 
 /** `work` runs until the test ends it or it is stopped; `ask` asks the person. */
-function workTools(works: Rig["works"], preparing: Rig["preparing"]): ToolBox {
+function workTools({ works, closedPlaces }: Pick<Rig, "works" | "closedPlaces">, preparing: Rig["preparing"]): ToolBox {
   const work: Tool = {
     definition: { name: "work", description: "Works.", inputSchema: { type: "object", properties: {} } },
     prepare: async (args) => {
@@ -269,7 +281,7 @@ function workTools(works: Rig["works"], preparing: Rig["preparing"]): ToolBox {
   return {
     definitions: [...tools.values()].map((tool) => tool.definition),
     get: (name) => tools.get(name),
-    closePlace: async () => undefined,
+    closePlace: async (tabId, outputs = "drop") => void closedPlaces.push(`${tabId}:${outputs}`),
     close: async () => undefined,
   };
 }
