@@ -13,14 +13,16 @@ import { App, type AppPorts } from "./state/app.svelte.ts";
 import { Drafts, type TextStore } from "./state/drafts.ts";
 import { Router } from "./state/route.svelte.ts";
 import { Senders } from "./state/senders.ts";
+import { Reloads } from "./state/stale-page.ts";
+import { TypedFields } from "./state/typed-fields.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/prose.css";
 
 /** Storage may be forbidden as a whole: then drafts live as long as the page. */
-function localTexts(): TextStore | null {
+function storedTexts(which: "localStorage" | "sessionStorage"): TextStore | null {
   try {
-    return window.localStorage;
+    return window[which];
   } catch {
     return null; // The browser's settings forbid storage.
   }
@@ -34,29 +36,16 @@ function takeCode(): string | null {
   return code;
 }
 
-const RELOADED = "varve.reloaded-at";
-const RELOAD_PAUSE_MS = 60_000;
-
-function reloadOnce(): void {
-  try {
-    const last = Number(window.sessionStorage.getItem(RELOADED) ?? 0);
-    if (browserClock.now() - last < RELOAD_PAUSE_MS) return;
-    window.sessionStorage.setItem(RELOADED, String(browserClock.now()));
-  } catch {
-    return; // Without a memory of the last reload there could be a loop: the person reloads by the button.
-  }
-  location.reload();
-}
-
 function realPorts(): AppPorts {
-  const senders = new Senders(localTexts());
+  const senders = new Senders(storedTexts("localStorage"));
+  const typed = new TypedFields(document);
   const api = new Api(new FetchHttp(() => access.key));
   const access: Access = new Access(api, indexedDbKeyStore(window.indexedDB));
   return {
     api,
     access,
     router: new Router(window),
-    drafts: new Drafts(localTexts()),
+    drafts: new Drafts(storedTexts("localStorage")),
     clock: browserClock,
     newId: uuidV7Maker(browserClock.now, (into) => crypto.getRandomValues(into)),
     senders,
@@ -68,7 +57,8 @@ function realPorts(): AppPorts {
       return sync;
     },
     reload: () => location.reload(),
-    reloadOnce,
+    reloads: new Reloads(storedTexts("sessionStorage"), pageBuild ?? ""),
+    typing: () => typed.any,
   };
 }
 

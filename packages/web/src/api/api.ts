@@ -54,6 +54,9 @@ export interface SettingsBody {
 }
 export interface LogEntry {
   readonly logId: string;
+  /** The log whose rows up to `parentSeq` are its own too; null without one. */
+  readonly parentId: string | null;
+  readonly parentSeq: number;
   readonly tail: number;
   readonly createdAt: number;
   readonly current: boolean;
@@ -68,6 +71,7 @@ export interface TabChange {
 
 export class Api {
   readonly #http: Http;
+  #uploads = 0;
 
   constructor(http: Http) {
     this.#http = http;
@@ -170,8 +174,15 @@ export class Api {
   bill(recording: string): Promise<Result<BillBody>> {
     return this.#call("GET", `/recordings/${encodeURIComponent(recording)}/bill`);
   }
+  /** A file is on its way. */
+  get uploading(): boolean {
+    return this.#uploads > 0;
+  }
   async upload(bytes: Blob): Promise<Result<UploadedBlob>> {
-    return decode(await this.#http.upload("/blobs", bytes));
+    this.#uploads++;
+    const result = await this.#http.upload("/blobs", bytes);
+    this.#uploads--;
+    return decode(result);
   }
   blob(hash: BlobHash): Promise<Result<Blob>> {
     return this.#http.download(`/blobs/${hash}`);

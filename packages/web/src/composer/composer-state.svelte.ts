@@ -3,6 +3,7 @@ import { limits } from "@varve/protocol";
 import type { Api } from "../api/api.ts";
 import type { Drafts } from "../state/drafts.ts";
 import type { OpenTab, TextQuestion } from "../state/open-tab.svelte.ts";
+import { filesPlace, filesText, parseFiles } from "./kept-files.ts";
 import { shrinkImage } from "./shrink-image.ts";
 
 export type Upload = {
@@ -19,7 +20,7 @@ export type Purpose = { readonly kind: "message" } | { readonly kind: "answer"; 
 
 /** What is being written in one tab, and what pressing Enter will do with it. */
 export class ComposerState {
-  uploads: readonly Upload[] = $state.raw([]);
+  #uploads: readonly Upload[];
   /** Of the next message, while a turn is open. */
   delivery: Delivery = $state("steer");
   /** The person chose to send a message although a question is open. */
@@ -37,6 +38,13 @@ export class ComposerState {
     this.#api = api;
     this.#drafts = drafts;
     this.#text = $state(drafts.read(tab.handle.tabId));
+    this.#uploads = $state.raw(
+      parseFiles(drafts.read(filesPlace(tab.handle.tabId))).map((attachment) => ({
+        key: this.#nextKey++,
+        name: attachment.name,
+        state: { kind: "ready", attachment },
+      })),
+    );
   }
 
   get text(): string {
@@ -45,6 +53,14 @@ export class ComposerState {
   set text(text: string) {
     this.#text = text;
     this.#drafts.write(this.#tab.handle.tabId, text);
+  }
+
+  get uploads(): readonly Upload[] {
+    return this.#uploads;
+  }
+  set uploads(uploads: readonly Upload[]) {
+    this.#uploads = uploads;
+    this.#drafts.write(filesPlace(this.#tab.handle.tabId), filesText(this.#ready));
   }
 
   readonly purpose: Purpose = $derived.by(() => {

@@ -50,7 +50,8 @@ export class FakeHttp implements Http {
         paths: { home: "/home/mika/.varve", token: "/home/mika/.varve/token" },
         values: { priceOverrides: { "local/qwen3": { contextTokens: 32_768, prices: { input: 0, output: 0 } } } },
       };
-    if (path.endsWith("/logs")) return { logs: [{ logId: "log-main", tail: 32, createdAt: 0, current: true }] };
+    if (path.endsWith("/logs")) return { logs };
+    if (/\/chunks\/\d+$/.test(path)) return wholeRow(Number(path.split("/").at(-1)));
     return method === "PATCH" ? {} : undefined;
   }
 
@@ -83,6 +84,15 @@ export class FakeHttp implements Http {
   }
 }
 
+const WHOLE = `${"A line of the report.\n".repeat(300)}${"x".repeat(9000)}THE END`;
+const wholeRow = (seq: number): unknown =>
+  seq === 3
+    ? { seq, type: "tool_result", data: { callId: "r1", name: "read", result: WHOLE, isError: false } }
+    : { seq, type: "text", data: { text: WHOLE } };
+const logs = [
+  { logId: "log-before", parentId: null, parentSeq: 0, tail: 12, createdAt: 86_400_000, current: false },
+  { logId: "log", parentId: "log-before", parentSeq: 5, tail: 33, createdAt: 900_000_000, current: true },
+];
 const picture =
   '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="300"><rect width="300" height="300" fill="#89a"/></svg>';
 const credentials = [

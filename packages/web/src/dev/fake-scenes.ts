@@ -82,6 +82,34 @@ export function limited(id: TabId, at: number): FakeScene {
   return { rows: w.rows, status: { state: "waiting", turnId: turnId(turn), step: 2, waits: [...waits] } };
 }
 
+/** An older database was put back under an open page, and its disk is full. */
+export function restored(id: TabId, at: number): FakeScene {
+  const w = new RowWriter(id, at);
+  const turn = "kept-turn";
+  w.user("Read the whole report and sum it up", { turn });
+  w.call("r1", "read", { path: "report.txt" }, { turn });
+  const text = `${"A line of the report.\n".repeat(30)}${"x".repeat(9000)}`;
+  w.result({ callId: "r1", name: "read", result: text.slice(0, 300), isError: false }, { turn });
+  w.say(text.slice(0, 200), { turn, step: 1 });
+  const rows = w.rows.map((row) => (row.role === "user" ? row : { ...row, clipped: true }));
+  const message = { attachments: [], delivery: "steer", at, state: "waiting" } as const;
+  const refused = {
+    code: "message-too-large",
+    message: "This message is too long.",
+    hint: "Put it into a file.",
+  } as const;
+  return {
+    rows,
+    lost: [
+      { ...message, id: chunkId("lost-1"), text: "Compare it with last year" },
+      { ...message, id: chunkId("lost-2"), text: "And draw a chart" },
+    ],
+    pending: [{ ...message, id: chunkId("too-long"), text: "A very long one", state: "refused", error: refused }],
+    status: { state: "running", turnId: turnId(turn), fault: { code: "disk-full", message: "The disk is full." } },
+    sync: "healed",
+  };
+}
+
 /** Rows at which a cache restarts, each with its line. */
 export function summedRows(id: TabId, at: number): LogChunk[] {
   const w = new RowWriter(id, at);

@@ -1,5 +1,5 @@
 /** A stand-in for the server, so that the page can be looked at without one: `?fake` in the development build. */
-import type { ConnectionState, SyncClient, TabHandle } from "@varve/client";
+import type { ConnectionState, OutboxState, SyncClient, TabHandle } from "@varve/client";
 import { browserClock } from "@varve/client/browser";
 import type { TabId, TabPatch, TabRecord } from "@varve/protocol";
 import { parseLogId, parseTabId } from "@varve/protocol";
@@ -9,24 +9,28 @@ import type { AppPorts } from "../state/app.svelte.ts";
 import { Drafts } from "../state/drafts.ts";
 import { Router } from "../state/route.svelte.ts";
 import { Senders } from "../state/senders.ts";
+import { Reloads } from "../state/stale-page.ts";
+import { TypedFields } from "../state/typed-fields.ts";
 import { HOSTILE, hostileScene } from "./fake-hostile.ts";
 import { FakeHttp, type FakeTabs } from "./fake-http.ts";
 import { FakeLedger } from "./fake-ledger.ts";
 import { failedRows, known, longRows, mainRows, turnId } from "./fake-rows.ts";
-import { asking, limited, running, summedRows } from "./fake-scenes.ts";
+import { asking, limited, restored, running, summedRows } from "./fake-scenes.ts";
 import { type FakeScene, FakeTab } from "./fake-tab.ts";
 
 const tabId = (text: string): TabId => known(parseTabId(text));
+const NO_STORE = "This browser keeps nothing: what is not sent yet is lost with this window.";
 const hour = 3_600_000;
 
 export function fakePorts(): AppPorts {
   const query = new URLSearchParams(location.search);
   const first = query.has("first");
-  const sync = new FakeSync(first, query.has("offline"));
+  const sync = new FakeSync(first, query);
   const http = new FakeHttp(first || query.has("demo"), new FakeLedger(browserClock, query.has("dark-ledger")), sync);
   const api = new Api(http);
   const signedIn = query.has("signedout") ? null : "key";
   const access = new Access(api, { read: async () => signedIn, write: async () => undefined });
+  const typed = new TypedFields(document);
   const senders = new Senders(null);
   senders.remember("me");
   return {
@@ -39,23 +43,30 @@ export function fakePorts(): AppPorts {
     newId: () => "made-up",
     connect: () => sync,
     reload: () => location.reload(),
-    reloadOnce: () => undefined,
+    reloads: new Reloads(window.sessionStorage, query.has("stale") ? "stale" : ""),
+    typing: () => typed.any,
   };
 }
 
 class FakeSync implements SyncClient, FakeTabs {
-  readonly #offline: boolean;
+  readonly #query: URLSearchParams;
   readonly #open = new Map<TabId, FakeTab>();
   readonly #listeners = new Set<() => void>();
   #tabs: readonly TabRecord[];
 
-  constructor(first: boolean, offline: boolean) {
+  constructor(first: boolean, query: URLSearchParams) {
     this.#tabs = first ? [] : records().toReversed();
-    this.#offline = offline;
+    this.#query = query;
   }
 
   connection(): ConnectionState {
-    return this.#offline ? { kind: "waiting", attempt: 3, retryAt: browserClock.now() + 8000 } : { kind: "live" };
+    if (this.#query.has("offline")) return { kind: "waiting", attempt: 3, retryAt: browserClock.now() + 8000 };
+    if (this.#query.has("stale")) return { kind: "refused", code: "other-build", message: "Another build." };
+    return { kind: "live" };
+  }
+  outbox(): OutboxState {
+    if (this.#query.has("no-store")) return { kind: "memory", message: NO_STORE };
+    return { kind: "kept" };
   }
   tabs(): readonly TabRecord[] {
     return this.#tabs;
@@ -196,6 +207,7 @@ function billed(real: TabRecord, now: number): readonly TabRecord[] {
       cost: { price: 7.9, unpriced: 3 },
       cacheUntil: now - 1000,
     },
+    { ...real, id: tabId("restored"), title: "Restored from a backup", createdAt: now - 3.75 * hour, state: "running" },
     {
       ...real,
       id: tabId("child"),
@@ -217,7 +229,9 @@ function scene(id: TabId): FakeScene {
     case "runs":
       return running(id, at, at + hour);
     case "failed":
-      return { rows: failedRows(id, at), status: { state: "error", lastSealed: turnId("turn-b") } };
+      return { rows: failedRows(id, at), status: { state: "error", lastSealed: turnId("turn-b") }, sync: "different" };
+    case "restored":
+      return restored(id, at);
     case "limit":
       return limited(id, at);
     case "summed":

@@ -1,34 +1,50 @@
 import type { ConnectionState } from "@varve/client";
 import { unreachable } from "@varve/protocol";
+import type { StaleChoice } from "../state/stale-page.ts";
 
 /** A connection that is back at the first attempt was hardly away: a line that flashes by would only push the page about. */
 const QUIET_ATTEMPTS = 1;
+/** So many failed attempts in a row are no hiccup: the person may have to do something. */
+const GONE_ATTEMPTS = 5;
 
 export type ConnectionAct = "retry" | "sign-in" | "reload";
+export interface ConnectionLine {
+  readonly text: string;
+  readonly act: ConnectionAct | null;
+}
 
 /** What the line about the connection says and offers; null while all is well. */
-export function connectionText(
-  state: ConnectionState,
-  now: number,
-): { readonly text: string; readonly act: ConnectionAct | null } | null {
+export function connectionText(state: ConnectionState, now: number, stale: StaleChoice): ConnectionLine | null {
   switch (state.kind) {
     case "live":
     case "closed":
       return null;
     case "connecting":
       if (state.attempt <= QUIET_ATTEMPTS) return null;
-      return { text: "Not connected; what you send is kept. Trying…", act: null };
+      return { text: `${awayText(state.attempt)} Trying…`, act: null };
     case "waiting": {
       if (state.attempt <= QUIET_ATTEMPTS) return null;
       const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
       const when = seconds === 0 ? "now" : `in ${seconds} s`;
-      return { text: `Not connected; what you send is kept. Trying again ${when}.`, act: "retry" };
+      return { text: `${awayText(state.attempt)} Trying again ${when}.`, act: "retry" };
     }
     case "refused":
       return state.code === "unauthorized"
-        ? { text: "This browser is no longer signed in.", act: "sign-in" }
-        : { text: "The server has another version than this page.", act: "reload" };
+        ? { text: "This browser is no longer signed in; what you write is kept.", act: "sign-in" }
+        : { text: STALE[stale], act: "reload" };
     default:
       return unreachable(state);
   }
 }
+
+const awayText = (attempt: number): string =>
+  attempt <= GONE_ATTEMPTS
+    ? "Not connected; what you send is kept."
+    : "The server does not answer: is it running, and is this device in its network? What you send is kept.";
+
+const STALE: Readonly<Record<StaleChoice, string>> = {
+  reload: "The server was updated. Reloading this page; what you typed is kept.",
+  again: "The server has another version than this page, also after a reload.",
+  uploading: "The server was updated. This page reloads when the upload is done.",
+  typing: "The server was updated. A reload would lose something that you typed: finish or copy it, then reload.",
+};

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { sendsOn } from "../composer/keys.ts";
 import { IMAGE_EDGE_MAX, shrunkSize } from "../composer/shrink-image.ts";
 import { PAUSE_MAX_MS, pauseMs } from "../markdown/pace.ts";
+import type { StaleChoice } from "../state/stale-page.ts";
 import { connectionText } from "./connection-text.ts";
 import { pageTitle } from "./page-title.ts";
 import { lastPart, tabMark } from "./tab-mark.ts";
@@ -57,12 +58,33 @@ describe("the line about the connection", () => {
       "retry",
       { kind: "waiting", attempt: 2, retryAt: 3500 },
     ],
+    [
+      "The server does not answer: is it running, and is this device in its network? What you send is kept. Trying again in 3 s.",
+      "retry",
+      { kind: "waiting", attempt: 6, retryAt: 3500 },
+    ],
     ["Not connected; what you send is kept. Trying again now.", "retry", { kind: "waiting", attempt: 2, retryAt: 0 }],
-    ["This browser is no longer signed in.", "sign-in", { kind: "refused", code: "unauthorized", message: "" }],
-    ["The server has another version than this page.", "reload", { kind: "refused", code: "other-build", message: "" }],
+    [
+      "This browser is no longer signed in; what you write is kept.",
+      "sign-in",
+      { kind: "refused", code: "unauthorized", message: "" },
+    ],
   ])("%s", (text, act, state) => {
-    const line = connectionText(state, 1000);
+    const line = connectionText(state, 1000, "reload");
     expect([line?.text ?? null, line?.act ?? null]).toEqual([text, act]);
+  });
+
+  test.each<[StaleChoice, RegExp]>([
+    ["reload", /updated\. Reloading this page; what you typed is kept/],
+    ["uploading", /reloads when the upload is done/],
+    ["typing", /would lose something that you typed/],
+    ["again", /another version than this page, also after a reload/],
+  ])("of a page of another build (%s) always has the way to reload", (choice, words) => {
+    for (const code of ["other-build", "version-unsupported"] as const) {
+      const line = connectionText({ kind: "refused", code, message: "" }, 1000, choice);
+      expect(line?.text).toMatch(words);
+      expect(line?.act).toBe("reload");
+    }
   });
 });
 

@@ -11,9 +11,10 @@ import { Models } from "./models.svelte.ts";
 import type { OpenTab } from "./open-tab.svelte.ts";
 import type { Router } from "./route.svelte.ts";
 import type { Senders } from "./senders.ts";
+import { type Reloads, type StaleChoice, staleChoice } from "./stale-page.ts";
 import { Workspace } from "./workspace.svelte.ts";
 
-export type SettingsPage = "models" | "paths" | "trash";
+export type SettingsPage = "models" | "browser" | "paths" | "trash";
 
 export interface AppPorts {
   readonly api: Api;
@@ -25,8 +26,9 @@ export interface AppPorts {
   readonly newId: () => string;
   readonly connect: (key: string) => SyncClient;
   readonly reload: () => void;
-  /** Reloads, unless that was done just now: a server that always differs must not make a loop. */
-  readonly reloadOnce: () => void;
+  readonly reloads: Reloads;
+  /** A field holds typed text that nothing keeps over a reload. */
+  readonly typing: () => boolean;
 }
 
 /** What all parts of the page share, given by context. Made once; `enter` runs when the person is known. */
@@ -39,7 +41,8 @@ export class App {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly reload: () => void;
-  readonly reloadOnce: () => void;
+  readonly #reloads: Reloads;
+  readonly #typing: () => boolean;
   readonly models: Models;
   readonly images: BlobImages;
   workspace: Workspace | null = $state.raw(null);
@@ -61,7 +64,8 @@ export class App {
     this.clock = ports.clock;
     this.newId = ports.newId;
     this.reload = ports.reload;
-    this.reloadOnce = ports.reloadOnce;
+    this.#reloads = ports.reloads;
+    this.#typing = ports.typing;
     this.#connect = ports.connect;
     this.models = new Models(ports.api);
     this.images = new BlobImages(ports.api);
@@ -88,6 +92,19 @@ export class App {
     this.workspace?.close();
     this.workspace = new Workspace(this.#connect(state.key));
     void this.models.load();
+  }
+
+  /** What is to be done about a page that the server has another build of. */
+  staleChoice(): StaleChoice {
+    return staleChoice({
+      reloadedBefore: this.#reloads.before,
+      uploading: this.api.uploading,
+      typing: this.drafts.unkept || (this.workspace?.losesMessages ?? false) || this.#typing(),
+    });
+  }
+
+  reloadStale(): void {
+    if (this.#reloads.note()) this.reload();
   }
 
   composer(tab: OpenTab): ComposerState {
@@ -129,10 +146,6 @@ export class App {
 
   async clearTab(id: TabId): Promise<void> {
     this.#report(await this.api.clearTab(id));
-  }
-
-  async pointToLog(id: TabId, logId: string): Promise<void> {
-    this.#report(await this.api.pointToLog(id, logId));
   }
 
   async forkTab(id: TabId, seq: number): Promise<void> {

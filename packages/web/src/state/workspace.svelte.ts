@@ -1,4 +1,4 @@
-import type { ConnectionState, SyncClient } from "@varve/client";
+import type { ConnectionState, OutboxState, SyncClient } from "@varve/client";
 import type { TabId, TabRecord } from "@varve/protocol";
 import { OpenTab } from "./open-tab.svelte.ts";
 
@@ -9,6 +9,8 @@ const OPEN_TABS_MAX = 6;
 export class Workspace {
   connection: ConnectionState = $state.raw({ kind: "connecting", attempt: 0 });
   tabs: readonly TabRecord[] | undefined = $state.raw(undefined);
+  /** Whether what is sent and not yet accepted outlives this page. */
+  outbox: OutboxState = $state.raw({ kind: "opening" });
   readonly #sync: SyncClient;
   /** By last use, oldest first. */
   readonly #open = new Map<TabId, OpenTab>();
@@ -46,6 +48,12 @@ export class Workspace {
     return tab;
   }
 
+  /** A message that lives in this page alone is not on the server yet. */
+  get losesMessages(): boolean {
+    if (this.outbox.kind !== "memory") return false;
+    return [...this.#open.values()].some((tab) => tab.snapshot.pending.length + tab.snapshot.lost.length > 0);
+  }
+
   probe(): void {
     this.#sync.probe();
   }
@@ -60,5 +68,6 @@ export class Workspace {
   #read(): void {
     this.connection = this.#sync.connection();
     this.tabs = this.#sync.tabs();
+    this.outbox = this.#sync.outbox();
   }
 }

@@ -2,7 +2,7 @@ import type { TabStatus } from "@varve/protocol";
 
 /** What goes on at the end of a tab; null when it is at rest. */
 export function statusWords(status: TabStatus, now: number): string | null {
-  if (status.fault) return `Writing is paused: ${status.fault.message}`;
+  if (status.fault) return "Writing is paused";
   if (status.retry) {
     const seconds = Math.max(0, Math.ceil((status.retry.at - now) / 1000));
     const when = seconds === 0 ? "now" : `in ${seconds} s`;

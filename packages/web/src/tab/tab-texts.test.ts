@@ -1,11 +1,17 @@
 import type { LogChunk, TabStatus } from "@varve/protocol";
 import { parseChunkId, parseTabId, parseTurnId } from "@varve/protocol";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RowWriter } from "../dev/fake-rows.ts";
+import { LINE_CHARS_MAX } from "../tools/clip-lines.ts";
 import { eventText, wayOn } from "./event-text.ts";
+import { faultText } from "./fault-text.ts";
+import { logWords } from "./log-words.ts";
+import { lostText, pendingText } from "./pending-text.ts";
 import { statusWords } from "./status-words.ts";
 import { callFacts, questionsOf, type ToolItem, tasksOf } from "./tool-facts.ts";
 import { countText, usageByTurn, usageText } from "./usage.ts";
+import { breakLines, wholeText } from "./whole-text.ts";
 
 const known = <T>(value: T | null): T => {
   if (value === null) throw new Error("a legal id was expected");
@@ -72,7 +78,7 @@ describe("the status at the end of a tab", () => {
       "Overloaded. Attempt 2 comes now.",
       { ...idle, state: "running", retry: { attempt: 2, at: 0, reason: "Overloaded." } },
     ],
-    ["Writing is paused: full", { ...idle, state: "running", fault: { code: "disk-full", message: "full" } }],
+    ["Writing is paused", { ...idle, state: "running", fault: { code: "disk-full", message: "full" } }],
   ])("%s", (words, status) => {
     expect(statusWords(status, 1001)).toBe(words);
   });
@@ -175,5 +181,75 @@ describe("what a turn took", () => {
     [2_500_000, "2.5M"],
   ])("%d is %s", (n, text) => {
     expect(countText(n)).toBe(text);
+  });
+});
+
+describe("what is said about a message that the server has not accepted", () => {
+  test.each<[string, Parameters<typeof pendingText>[0]]>([
+    ["Kept here; goes out when the connection is back", { state: "waiting", delivery: "steer" }],
+    ["Kept here; goes into the queue when the connection is back", { state: "waiting", delivery: "queue" }],
+    ["Sending…", { state: "sent", delivery: "steer" }],
+    ["Not accepted. The text is kept here.", { state: "refused", delivery: "steer" }],
+    [
+      "Too long. Cut it.",
+      {
+        state: "refused",
+        delivery: "steer",
+        error: { code: "message-too-large", message: "Too long.", hint: "Cut it." },
+      },
+    ],
+  ])("%s", (words, message) => {
+    expect(pendingText(message)).toBe(words);
+  });
+
+  test("lost ones are counted", () => {
+    expect(lostText(1)).toContain("this message");
+    expect(lostText(3)).toContain("these 3 messages");
+  });
+});
+
+test.each([
+  ["disk-full", /^Writing is paused: Full\. .*kept in memory.*Free some space/],
+  ["log-unavailable", /^Writing is paused: Full\. .*kept in memory.*tried again/],
+])("a pause in writing (%s) says what is kept and what to do", (code, words) => {
+  expect(faultText({ code, message: "Full." })).toMatch(words);
+});
+
+test.each([
+  ["1 row", { tail: 1, parentId: null, parentSeq: 0 }],
+  ["12 rows", { tail: 12, parentId: null, parentSeq: 0 }],
+  ["12 rows", { tail: 12, parentId: "l", parentSeq: 0 }],
+  ["12 rows, the first 5 shared with the version it came from", { tail: 12, parentId: "l", parentSeq: 5 }],
+])("a version has %s", (words, log) => {
+  expect(logWords(log)).toBe(words);
+});
+
+describe("the whole of a row that was cut", () => {
+  test("is all of its text, whatever its kind", () => {
+    const w = writer();
+    w.say("**said**", {});
+    w.think("thought", {});
+    w.call("c", "bash", { command: "ls" }, {});
+    w.result({ callId: "c", name: "bash", result: "\u001b[31mred\u001b[0m", isError: false }, {});
+    w.error({ message: "no" }, {});
+    expect(w.rows.map(wholeText)).toEqual([
+      "**said**",
+      "thought",
+      '{"command":"ls"}',
+      "red",
+      '{\n  "message": "no"\n}',
+    ]);
+  });
+
+  test("breaks lines without end and loses no character", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 3 * LINE_CHARS_MAX }), { maxLength: 4 }), (lengths) => {
+        const text = lengths.map((length) => "x".repeat(length)).join("|");
+        const lines = breakLines(text).split("\n");
+        expect(lines.join("")).toBe(text);
+        expect(lines.every((line) => line.length <= LINE_CHARS_MAX)).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
   });
 });
