@@ -276,6 +276,16 @@ describe("commands", () => {
     ]);
     expect(await peer.handle.edit(messageId("nobody", 1), "x")).toMatchObject({ code: "unknown-message" });
   });
+  test("[CLIENT-108] with nothing to stop nothing is sent; with a message on its way, its turn is meant", async () => {
+    const { peer } = await connected(2);
+    const sent = peer.commands.length;
+    expect(await peer.handle.stop()).toBeNull();
+    expect(await peer.handle.stop("call-1")).toBeNull();
+    expect(peer.commands).toHaveLength(sent);
+    peer.handle.send({ text: "begins a turn" });
+    void peer.handle.stop();
+    expect(peer.commands.slice(sent).map((command) => command.type)).toEqual(["send", "stop"]);
+  });
   test("[CLIENT-9] a message that stops names the turn that was shown when it was written, however late it is sent", async () => {
     const { owner, peer } = await connected();
     owner.startTurn();
@@ -367,6 +377,29 @@ describe("paging and the window", () => {
     await peer.settle();
     expect(peer.handle.snapshot()).toMatchObject({ window: { lo: 101, hi: 300, paging: null } });
   });
+  test("[CLIENT-12] paging ends when the head that it waits for cannot come: cut off, or refused", async () => {
+    for (const end of ["cut", "refuse"] as const) {
+      const { owner, peer } = await connected(300);
+      void peer.handle.pageOlder();
+      await turns();
+      peer.intercept = (command, reply) => {
+        if (command.type !== "sub") return false;
+        reply({ type: "err", re: command.re, code: "unknown-tab", message: "It was purged." });
+        return true;
+      };
+      peer.pages.shift()?.answer({ ...owner.page({ before: 201, limit: 100 }), term: 99 });
+      await turns();
+      if (end === "cut") peer.cut();
+      for (let round = 0; round < 5; round++) {
+        peer.carryCommand();
+        peer.carryFrame();
+        await turns();
+        peer.pages.shift()?.answer({ ...owner.page({ before: 201, limit: 100 }), term: 99 });
+        await turns();
+      }
+      expect(peer.handle.snapshot().window, end).toMatchObject({ lo: 201, hi: 300, paging: null });
+    }
+  });
   test("[CLIENT-12] a page that nobody answers ends the paging and changes nothing", async () => {
     const { peer } = await connected(300);
     peer.reachable = false;
@@ -455,7 +488,7 @@ describe("listening and letting go", () => {
   });
   test("[CLIENT-15] after close nothing is left: no socket, no timer, no late answer does harm", async () => {
     const { peer } = await connected(300);
-    const stopping = peer.handle.stop();
+    const stopping = peer.handle.cancel(messageId("A", 1));
     void peer.handle.pageOlder();
     const former = peer.wire;
     peer.client.close();

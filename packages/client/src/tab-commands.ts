@@ -1,6 +1,7 @@
 /** Commands of a person on one tab. Each names what is shown now (version, turn), so that a late one hits nothing else. */
 import type { AnswerBody, ChunkId, Command, Delivery, ErrorBody, TabId } from "@varve/protocol";
 import type { TabHandle } from "./client.ts";
+import { isUnderWay } from "./outbox.ts";
 import type { TabView } from "./tab-view.ts";
 
 export interface CommandPorts {
@@ -38,8 +39,12 @@ export function tabCommands({ tabId, view, ask }: CommandPorts): TabCommands {
     release: (id) => ask((re) => ({ type: "release", re, tab, id, version: versionOf(id) })),
     move: (id, before) => ask((re) => ({ type: "move", re, tab, id, version: versionOf(id), before })),
     cancel: (id) => ask((re) => ({ type: "cancel", re, tab, id })),
-    stop: (callId) =>
-      ask((re) => ({ type: "stop", re, tab, ...shownTurn(), ...(callId === undefined ? {} : { callId }) })),
+    stop: (callId) => {
+      // Nothing runs and nothing is on its way that could: a late stop without a turn would hit somebody else's.
+      const { state, outbox } = view();
+      if (state.status.turnId === null && !outbox.pending.some(isUnderWay)) return Promise.resolve(null);
+      return ask((re) => ({ type: "stop", re, tab, ...shownTurn(), ...(callId === undefined ? {} : { callId }) }));
+    },
     background: (callId) => ask((re) => ({ type: "background", re, tab, callId, ...shownTurn() })),
     answer: (askId, answer) => ask((re) => ({ type: "answer", re, tab, askId, ...given(answer) })),
   };

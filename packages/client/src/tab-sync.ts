@@ -125,6 +125,7 @@ export class TabSync {
     this.#owed = "none";
     this.#stopDelay();
     this.#patience.stop();
+    this.#tellHead();
     this.#setOutbox(markUnsent(this.#view.outbox));
   }
 
@@ -144,7 +145,7 @@ export class TabSync {
     this.#resubsInARow = step.resub === "none" ? 0 : this.#resubsInARow + 1;
     this.#take(step);
     for (const entry of step.unsure) void this.#verify(entry);
-    for (const go of this.#nextHead.splice(0)) go();
+    this.#tellHead();
   }
 
   /** What an earlier page left in the store. */
@@ -164,7 +165,7 @@ export class TabSync {
     this.#stopDelay();
     this.#patience.stop();
     this.#listeners.clear();
-    for (const go of this.#nextHead.splice(0)) go();
+    this.#tellHead();
     if (this.#sub.kind !== "off") this.#wire.send({ type: "unsub", tab: this.tabId });
     this.#sub = { kind: "off" };
   }
@@ -246,6 +247,7 @@ export class TabSync {
       (reply) => {
         if (reply.kind !== "err") return;
         this.#sub = { kind: "refused" };
+        this.#tellHead();
         if (passesByItself(reply.error)) this.#patience.refused();
       },
     );
@@ -370,11 +372,16 @@ export class TabSync {
 
   /** Resolves with the next head, or at once when none can come. */
   #headComes(): Promise<void> {
-    if (this.#closed || !this.#wire.live()) return Promise.resolve();
+    if (this.#closed || !this.#wire.live() || this.#sub.kind === "refused") return Promise.resolve();
     return new Promise((resolve) => {
       this.#nextHead.push(resolve);
       this.#needHead("needed");
     });
+  }
+
+  /** Nobody waits for a head that does not come: what needed it looks again at how things are. */
+  #tellHead(): void {
+    for (const go of this.#nextHead.splice(0)) go();
   }
 
   #setView(view: TabView): void {
