@@ -94,6 +94,7 @@ describe("open blocks", () => {
     ["of another turn", block("b1", "x", { turnId: "t0" })],
     ["a tool's live output", block("b1", "x", { role: "tool", type: "tool_result" })],
     ["a cut call", block("b1", "{", { type: "tool_call" })],
+    ["of a step that the rows have not come to", block("b1", "x", { step: 1 })],
     ["without what it belongs to", { ...block("b1", "x"), meta: {} }],
   ])("[REC-4] a block that is %s is ignored", (_name, one) => {
     expect(added(begun(), [one])).toEqual(["notice:restarted", "end:restart"]);

@@ -55,7 +55,7 @@ export function recover(input: RecoverInput): Recovery {
   // A turn that waits for an answer had finished its step: nothing of it was open but output of calls that are lost now.
   // One that waits at a limit had answered every call and begun nothing.
   if (waiting.length > 0 || openLimit(turn) !== undefined) return { rows: results, resume: "waiting", turnId };
-  const partial = input.blocks.flatMap((block) => partialRow(block, { turn, turnId, now: input.now }));
+  const partial = input.blocks.flatMap((block) => partialRow(block, { turn, turnId, step, now: input.now }));
   const notice = make.system(
     { turnId, step },
     { kind: "notice", level: "warning", code: "restarted", text: noticeText(lost.length, partial.length) },
@@ -78,15 +78,17 @@ function unfinishedTurn(rows: readonly StoredRow[]): TurnId | null {
 
 /**
  * The text that an open block had, as a row under the block's own id. Only blocks of the model: a cut call has no row, and
- * live output of a tool is replaced by its result. Ids that were sealed already are ignored, and so are voided steps.
+ * live output of a tool is replaced by its result. Ids that were sealed already are ignored, and so are voided steps, and steps
+ * that these rows have not come to: the journal is newer than the rows when an older database was put back.
  */
 function partialRow(
   block: JournaledBlock,
-  place: { readonly turn: readonly StoredRow[]; readonly turnId: TurnId; readonly now: number },
+  place: { readonly turn: readonly StoredRow[]; readonly turnId: TurnId; readonly step: number; readonly now: number },
 ): readonly NewRow[] {
   const meta = readMeta(block.meta);
   if (meta === null || meta.turnId !== place.turnId || !hasInk(block.text)) return [];
-  if (place.turn.some((row) => row.id === block.id) || voidedSteps(place.turn).has(meta.step)) return [];
+  if (meta.step > place.step || place.turn.some((row) => row.id === block.id) || voidedSteps(place.turn).has(meta.step))
+    return [];
   const base = { id: block.id, turnId: place.turnId, step: meta.step, createdAt: place.now };
   const text = wellFormedText(block.text);
   return meta.type === "text"
