@@ -52,9 +52,15 @@ export function indexedDbStore(factory: IDBFactory): PageStore {
     return opened;
   };
   /** Resolves with what `act` returned, once everything that it asked for is durable. */
-  const run = async <T>(mode: IDBTransactionMode, act: (stores: Stores) => T): Promise<T> => {
+  const run = async <T>(
+    mode: IDBTransactionMode,
+    act: (stores: Stores) => T,
+    { last = false }: { readonly last?: boolean } = {},
+  ): Promise<T> => {
     const transaction = (await open()).transaction([entriesName, leasesName], mode);
     const result = act({ entries: transaction.objectStore(entriesName), leases: transaction.objectStore(leasesName) });
+    // A page that goes can't be asked whether it wants more: without this its last transaction is undone with it.
+    if (last) transaction.commit();
     await new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onerror = () => reject(transaction.error);
@@ -69,7 +75,7 @@ export function indexedDbStore(factory: IDBFactory): PageStore {
     remove: async (id) => void (await run("readwrite", ({ entries }) => entries.delete(id))),
     takeOver: (move) => run("readwrite", (stores) => moveEntries(stores, move)),
     putLease: async (lease) => void (await run("readwrite", ({ leases }) => leases.put(lease))),
-    dropLease: async (owner) => void (await run("readwrite", ({ leases }) => leases.delete(owner))),
+    dropLease: async (owner) => void (await run("readwrite", ({ leases }) => leases.delete(owner), { last: true })),
   };
 }
 
