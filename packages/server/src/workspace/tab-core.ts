@@ -55,6 +55,10 @@ export interface CorePorts {
 type Committed = Extract<CommitOutcome, { kind: "committed" }>;
 /** More writers than can be trying again at one time: a turn's calls, side by side. */
 const settledMax = 32;
+/** A write that takes longer is shown as waiting. In ms. */
+const slowWriteMs = 1_000;
+const slowWriteText =
+  "Saving takes long: another program holds the database, or the disk is slow. What was sent waits, and nothing is lost.";
 interface Settled {
   readonly batch: Batch;
   readonly outcome: Committed;
@@ -189,7 +193,7 @@ export class TabCore {
     if (problem !== null) return { kind: "failed", fault: problem };
     const earlier = this.#settled.find((one) => isSame(one.batch, batch));
     if (earlier !== undefined) return earlier.outcome;
-    const outcome = await this.ports.log.commit(this.#fence, batch);
+    const outcome = await this.#shownWhenSlow(this.ports.log.commit(this.#fence, batch));
     if (outcome.kind === "fenced") {
       this.#gone = fault(
         "log-fenced",
@@ -218,6 +222,22 @@ export class TabCore {
     this.#settled = [...this.#settled.slice(1 - settledMax), { batch, outcome: found }];
     await this.ports.settled(found.rows);
     return null;
+  }
+
+  /** Whoever waits for a write that takes long is told why nothing moves. */
+  async #shownWhenSlow<T>(write: Promise<T>): Promise<T> {
+    let shown: TabStatus["fault"];
+    const timer = this.ports.clock.setTimer(slowWriteMs, () => {
+      if (this.feed.status.fault !== undefined) return;
+      shown = { code: "log-unavailable", message: slowWriteText };
+      this.status({ fault: shown });
+    });
+    try {
+      return await write;
+    } finally {
+      timer.cancel();
+      if (shown !== undefined && this.feed.status.fault === shown) this.status({ fault: undefined });
+    }
   }
 
   async #written(batch: Batch): Promise<Committed | Fault | null> {
