@@ -53,9 +53,14 @@ function watchRequests(context: BrowserContext, own: string, complaints: string[
   });
 }
 
-/** The browser reports every refused answer and every lost connection by itself; both belong to what is tested. */
+/**
+ * The browser reports every refused answer and every lost connection by itself, and that it heeds no isolation header on plain
+ * http in a network; all of them belong to what is tested.
+ */
 const isNetworkNews = (text: string): boolean =>
-  text.startsWith("Failed to load resource:") || /^WebSocket connection to '[^']*' failed/.test(text);
+  text.startsWith("Failed to load resource:") ||
+  /^WebSocket connection to '[^']*' failed/.test(text) ||
+  text.startsWith("The Cross-Origin-Opener-Policy header has been ignored");
 
 /** A picture for a person to look at, where one asks for them by a folder in `SHOTS_FOLDER`. */
 export async function shot(page: Page, name: string): Promise<void> {

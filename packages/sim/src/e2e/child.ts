@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { isObject } from "../json.ts";
 import { within } from "./within.ts";
 
-const root = checkout(dirname(fileURLToPath(import.meta.url)));
+/** The checkout that runs here. */
+export const root = checkout(dirname(fileURLToPath(import.meta.url)));
 const program = join(root, "bin/varve.mjs");
 const parts = ["dist/server/main.mjs", "dist/web/index.html"];
 
@@ -39,13 +40,15 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
+  /** Another build of the product than the checkout's own. */
+  readonly program?: string;
 }
 
-export function startChild({ args, env, cwd, input }: ChildOptions): Child {
-  const problem = buildProblem();
+export function startChild({ args, env, cwd, input, program: other }: ChildOptions): Child {
+  const problem = other === undefined ? buildProblem() : null;
   if (problem !== null) throw new Error(`${problem}: run \`npm run build\` in the checkout.`);
   const { PATH = "", TZ = "UTC", LANG = "C.UTF-8" } = process.env;
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [other ?? program, ...args], {
     env: { PATH, TZ, LANG, ...env },
     ...(cwd !== undefined && { cwd }),
     stdio: ["pipe", "pipe", "pipe"],

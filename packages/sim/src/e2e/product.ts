@@ -93,9 +93,9 @@ export class Product implements AsyncDisposable {
     return exit;
   }
 
-  /** The same home and the same port. */
-  async restart(): Promise<void> {
-    await this.#boot(new URL(this.#url).port);
+  /** The same home and the same port; `program`: by another build of the product. */
+  async restart(program?: string): Promise<void> {
+    await this.#boot(new URL(this.#url).port, program);
   }
 
   /** Begins a start on the same home and the same port, and leaves it to the test. */
@@ -143,8 +143,8 @@ export class Product implements AsyncDisposable {
     return this.#child;
   }
 
-  async #boot(port: string): Promise<void> {
-    const child = startChild({ args: this.#args(port), env: this.env() });
+  async #boot(port: string, program?: string): Promise<void> {
+    const child = startChild({ args: this.#args(port), env: this.env(), ...(program !== undefined && { program }) });
     this.#child = child;
     void child.exited.then(() => {
       if (this.#child === child) this.#child = null;
@@ -153,6 +153,7 @@ export class Product implements AsyncDisposable {
     const [, link = ""] = await within("the link is printed", child.says(/^Sign in: (\S+)$/m));
     this.#url = url;
     this.#link = link;
-    this.#api = new Api(url, (await readFile(join(this.home, "token"), "utf8")).trim());
+    const given = this.#options.env?.VARVE_TOKEN;
+    this.#api = new Api(url, given ?? (await readFile(join(this.home, "token"), "utf8")).trim());
   }
 }

@@ -32,6 +32,9 @@ export function freshText({ messages }: FakeRequest): string {
   return fresh.map(({ text }) => text).join("\n");
 }
 
+/** Answers with the newest line that a person wrote. */
+export const echoed = (request: FakeRequest): string => `ok ${freshText(request).trim().split("\n").at(-1) ?? ""}`;
+
 /**
  * A job on a package's sources: finds where a limit is defined, reads that file, raises the limit by one, and checks with
  * a command. Each step needs what the step before brought.
