@@ -80,6 +80,12 @@ const acts: Partial<Readonly<Record<Act, PageAct>>> = {
     const callId = calls[scene.pick % Math.max(1, calls.length)];
     return callId === undefined ? undefined : handleOf(scene)?.stop(callId);
   },
+  background: (scene) => {
+    const calls = openCalls(scene.snapshot);
+    const callId = calls[scene.pick % Math.max(1, calls.length)];
+    return callId === undefined ? undefined : handleOf(scene)?.background(callId);
+  },
+  "check-sync": (scene) => handleOf(scene)?.checkSync(),
   answer: (scene) => answerOne(scene),
   resend: (scene) => {
     const { lost, pending } = scene.snapshot;

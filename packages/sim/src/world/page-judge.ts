@@ -42,6 +42,8 @@ export class PageJudge {
     const who = `${page.device.name} on ${tab}`;
     placesTwice(snapshot, who);
     if (snapshot.rows !== before.rows) this.#rows(snapshot, who);
+    const { sync } = snapshot;
+    must(sync.mismatches === 0, "digest", () => `${who}: rows ${sync.lo} to ${sync.hi} differ from the server's`);
     for (const open of snapshot.open) {
       const known = this.#world.judge.texts.get(open.id) ?? "";
       must(known.startsWith(open.text), "texts", () => `${who}: ${open.id} shows "${open.text}", it is "${known}"`);

@@ -11,7 +11,7 @@ import {
   type TabHandle,
   type TabSnapshot,
 } from "@varve/client";
-import { type ChunkId, type Delivery, type ErrorBody, idMaker, isFault, type TabId } from "@varve/protocol";
+import { type ChunkId, type Delivery, fault, idMaker, isFault, parseLogId, type TabId } from "@varve/protocol";
 import type { LiveWorkspace } from "@varve/server/parts";
 import { countingIdTexts } from "../fake-ids.ts";
 import type { Prng } from "../prng.ts";
@@ -175,28 +175,28 @@ async function answered(workspace: LiveWorkspace, method: string, path: string):
   const url = new URL(path, "http://server");
   const [, kind, id, what] = url.pathname.split("/");
   const tab = workspace.list().find((record) => record.id === id)?.id;
-  if (method !== "GET" || kind !== "tabs") return notFound;
-  if (tab === undefined) return { ...notFound, kind: "fault" };
-  if (what === "chunks") {
-    const number = (name: string): number | undefined => {
-      const text = url.searchParams.get(name);
-      return text === null ? undefined : Number(text);
-    };
-    const [before, after, limit] = [number("before"), number("after"), number("limit")];
-    return workspace.page(tab, {
-      ...(before !== undefined && { before }),
-      ...(after !== undefined && { after }),
-      ...(limit !== undefined && { limit }),
-    });
-  }
-  if (what === "head") {
-    const head = await workspace.head(tab);
-    const [, lo, hi] = /^(\d+)-(\d+)$/.exec(url.searchParams.get("digest") ?? "") ?? [];
-    if (isFault(head) || lo === undefined || hi === undefined) return head;
-    const digest = await workspace.digest(tab, Number(lo), Number(hi));
-    return isFault(digest) ? digest : { ...head, digest };
-  }
-  return { ...notFound, kind: "fault" };
+  if (method !== "GET" || kind !== "tabs") return fault("unknown-route", "There is nothing at this address.");
+  if (tab === undefined) return fault("unknown-tab", "There is no such tab.");
+  if (what === "head") return headWithDigest(workspace, tab, url.searchParams);
+  const number = (name: string): number | undefined => {
+    const text = url.searchParams.get(name);
+    return text === null ? undefined : Number(text);
+  };
+  const [before, after, limit] = [number("before"), number("after"), number("limit")];
+  return workspace.page(tab, {
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+    ...(limit !== undefined && { limit }),
+  });
 }
 
-const notFound: ErrorBody = { code: "unknown-route", message: "There is nothing at this address." };
+async function headWithDigest(workspace: LiveWorkspace, tab: TabId, query: URLSearchParams): Promise<unknown> {
+  const [, lo, hi] = /^(\d+)-(\d+)$/.exec(query.get("digest") ?? "") ?? [];
+  const log = parseLogId(query.get("log") ?? "");
+  if (log === null) return fault("bad-cursor", "A check names its log.");
+  const held = { log, term: Number(query.get("term")), mine: query.get("mine") ?? "" };
+  const digest = await workspace.compare(tab, { lo: Number(lo), hi: Number(hi) }, held);
+  if (isFault(digest)) return digest;
+  const head = await workspace.head(tab);
+  return isFault(head) ? head : { ...head, digest };
+}

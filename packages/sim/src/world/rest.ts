@@ -27,6 +27,7 @@ function differs(world: World, tab: TabId, snapshot: TabSnapshot): string | null
   const { truth } = world.disk;
   const logId = truth.tabs.get(tab)?.logId;
   if (logId === undefined) return "the tab is gone";
+  if (truth.tabs.get(tab)?.trashedAt !== null) return "it is in the trash";
   const { rows, open, queue, pending, status, window } = snapshot;
   const tail = truth.tailOf(logId);
   if (!snapshot.ready || snapshot.logId !== logId) return `it stands on log ${snapshot.logId}, the tab on ${logId}`;
@@ -56,6 +57,9 @@ function outOfStep(world: World, page: Page, tab: TabId): string | null {
   const is = `${own.logId} ${own.tail} ${world.disk.truth.waiting(tab).length} false`;
   return told === is ? null : `the list tells ${told}, it is ${is}`;
 }
+
+/** What the server counted of windows that did not agree with its rows, since it began. */
+export const mismatches = (world: World): number => world.server?.workspace?.counters().digestMismatches ?? 0;
 
 /** The log that the product would find, against the oracle: what was written is there, byte for byte, and nothing else. */
 export async function storedProblem(world: World): Promise<string | null> {

@@ -71,9 +71,12 @@ async function work(
     return { text: answer ?? "nobody answered", isError: answer === null };
   }
   const parts = name === "work" && !mood.calm ? prng.int(0, 6) : 0;
+  const moved = name === "work" ? movable(run) : null;
+  const signal = moved === null ? run.signal : AbortSignal.any([run.signal, moved]);
   for (let at = 0; at <= parts; at += 1) {
     const waitMs = name === "work" ? prng.int(0, 900) : latency.draw(20);
-    if ((await waited(queue, { waitMs, life, signal: run.signal, kind: "tool" })) === "aborted") {
+    if ((await waited(queue, { waitMs, life, signal, kind: "tool" })) === "aborted") {
+      if (moved?.aborted === true && !run.signal.aborted) return { text: "It goes on as job 1.", isError: false };
       // A tool that was stopped takes its time to end, at times longer than anybody waits for it.
       await queue.pause(prng.chance(0.1) ? prng.int(4_000, 9_000) : prng.int(0, 300), { kind: "tool", life });
       return { text: "half of it", isError: true };
@@ -82,4 +85,15 @@ async function work(
   }
   if (name === "fail") throw new Error("it did not work");
   return { text: `${name} is done`, isError: false };
+}
+
+/** Aborts when a person lets the work go on without its call. */
+function movable(run: ToolRun): AbortSignal {
+  const control = new AbortController();
+  run.canMove?.(() => {
+    if (control.signal.aborted || run.signal.aborted) return false;
+    control.abort();
+    return true;
+  });
+  return control.signal;
 }
