@@ -178,11 +178,15 @@ export class Api {
   get uploading(): boolean {
     return this.#uploads > 0;
   }
-  async upload(bytes: Blob): Promise<Result<UploadedBlob>> {
+  /** A file counts as on its way from the moment it is made ready. */
+  async uploadPrepared(prepare: () => Promise<Result<Blob>>): Promise<Result<UploadedBlob>> {
     this.#uploads++;
-    const result = await this.#http.upload("/blobs", bytes);
-    this.#uploads--;
-    return decode(result);
+    try {
+      const prepared = await prepare();
+      return prepared.ok ? decode(await this.#http.upload("/blobs", prepared.body)) : prepared;
+    } finally {
+      this.#uploads--;
+    }
   }
   blob(hash: BlobHash): Promise<Result<Blob>> {
     return this.#http.download(`/blobs/${hash}`);

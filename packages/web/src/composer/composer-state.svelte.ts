@@ -136,12 +136,10 @@ export class ComposerState {
       this.uploads = this.uploads.map((upload) => (upload.key === key ? { ...upload, state } : upload));
     };
     this.uploads = [...this.uploads, { key, name: file.name, state: { kind: "uploading" } }];
-    const bytes = await shrinkImage(file);
-    if (bytes.size > limits.blobBytesMax) {
-      place({ kind: "failed", error: tooBig(file.name) });
-      return;
-    }
-    const result = await this.#api.upload(bytes);
+    const result = await this.#api.uploadPrepared(async () => {
+      const bytes = await shrinkImage(file);
+      return bytes.size > limits.blobBytesMax ? { ok: false, error: tooBig(file.name) } : { ok: true, body: bytes };
+    });
     if (!result.ok) place({ kind: "failed", error: result.error });
     else {
       const { blob, mediaType } = result.body;

@@ -43,13 +43,15 @@ export function fakePorts(): AppPorts {
     newId: () => "made-up",
     connect: () => sync,
     reload: () => location.reload(),
-    reloads: new Reloads(window.sessionStorage, query.has("stale") ? "stale" : ""),
+    reloads: new Reloads(window.sessionStorage, "fake"),
     typing: () => typed.any,
   };
 }
 
 class FakeSync implements SyncClient, FakeTabs {
   readonly #query: URLSearchParams;
+  /** The server has another build: from the event on, also after the reload that follows it. */
+  #stale = window.sessionStorage.getItem("varve.reloaded") !== null;
   readonly #open = new Map<TabId, FakeTab>();
   readonly #listeners = new Set<() => void>();
   #tabs: readonly TabRecord[];
@@ -57,11 +59,15 @@ class FakeSync implements SyncClient, FakeTabs {
   constructor(first: boolean, query: URLSearchParams) {
     this.#tabs = first ? [] : records().toReversed();
     this.#query = query;
+    window.addEventListener("fake-stale", () => {
+      this.#stale = true;
+      this.#take(this.#tabs);
+    });
   }
 
   connection(): ConnectionState {
     if (this.#query.has("offline")) return { kind: "waiting", attempt: 3, retryAt: browserClock.now() + 8000 };
-    if (this.#query.has("stale")) return { kind: "refused", code: "other-build", message: "Another build." };
+    if (this.#stale) return { kind: "refused", code: "other-build", message: "Another build." };
     return { kind: "live" };
   }
   outbox(): OutboxState {

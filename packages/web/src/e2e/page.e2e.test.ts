@@ -213,6 +213,66 @@ describe("the composer and the queue", () => {
     expect(await card.getAttribute("data-state")).toBe("held");
   });
 
+  test("a steer says what it waits for; moved to the background, the command is a job and the message joins", async () => {
+    await using opened = await site.open("#/tab/runs");
+    const { page } = opened;
+    const first = page.getByTestId("queue-card").first();
+    await first.getByTestId("queue-wait").getByText("npm run bench -- report").waitFor();
+    const time = first.getByTestId("queue-wait-time");
+    const before = await time.textContent();
+    await first.evaluate((card) => card.setAttribute("data-mark", "kept"));
+    await expect.poll(() => time.textContent(), { timeout: 5_000 }).not.toBe(before);
+    expect(await first.getAttribute("data-mark")).toBe("kept");
+    expect(await page.getByTestId("queue-sender").textContent()).toBe("· from another device");
+    await first.getByTestId("queue-background").click();
+    await page.getByTestId("tool-card").getByText("continues as job 1").waitFor();
+    await page.getByTestId("user-message").getByText("Leave the schema alone").waitFor();
+    expect(await page.getByTestId("queue-card").count()).toBe(1);
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test("cards change places by key, and the focus stays with the card", async () => {
+    await using opened = await site.open("#/tab/runs");
+    const { page } = opened;
+    const texts = () => page.getByTestId("queue-card").locator(".text").allTextContents();
+    await page.getByTestId("queue-card").nth(1).waitFor();
+    const [first, second] = await texts();
+    await page.getByTestId("queue-card").first().getByTestId("queue-down").focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(texts).toEqual([second, first]);
+    await page.keyboard.press("Alt+ArrowUp");
+    await expect.poll(texts).toEqual([first, second]);
+    expect(
+      await page
+        .getByTestId("queue-card")
+        .first()
+        .evaluate((card) => card.contains(document.activeElement)),
+    ).toBe(true);
+  });
+
+  test("an edit outlives a reload; a text from elsewhere stands beside it; one without its message is offered", async () => {
+    await using opened = await site.open("#/tab/runs");
+    const { page } = opened;
+    await page.getByTestId("queue-edit").nth(1).click();
+    await page.getByTestId("queue-text").fill("mine, half");
+    // As if another device had changed the one message and removed another while this page was away.
+    await page.evaluate(() => {
+      const key = "varve.draft.edits.runs";
+      const [[id, edit]] = JSON.parse(localStorage.getItem(key) ?? "");
+      const gone = ["gone", { text: "typed into one that left", base: "", wasHeld: false }];
+      localStorage.setItem(key, JSON.stringify([[id, { ...edit, base: "what it said before" }], gone]));
+    });
+    await page.reload();
+    await page.getByTestId("queue-theirs").getByText("Then write down what you found").waitFor();
+    expect(await page.getByTestId("queue-text").inputValue()).toBe("mine, half");
+    await page.getByTestId("queue-save").click();
+    await page.getByTestId("queue-card").locator(".text").getByText("mine, half").waitFor();
+    await page.getByTestId("queue-stray").getByText("typed into one that left").waitFor();
+    await page.getByTestId("stray-take").click();
+    expect(await field(page).inputValue()).toBe("typed into one that left");
+    await expect.poll(() => page.evaluate(() => localStorage.getItem("varve.draft.edits.runs"))).toBeNull();
+  });
+
   test("a draft outlives a reload and belongs to its tab", async () => {
     await using opened = await site.open("#/tab/main");
     const { page } = opened;
@@ -231,6 +291,52 @@ describe("the composer and the queue", () => {
       .setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
     await page.getByTestId("uploads").getByText("plan.txt").waitFor();
     await expect.poll(() => page.getByTestId("send").isEnabled()).toBe(true);
+  });
+});
+
+describe("when something is wrong", () => {
+  test("a page of another build reloads itself once with all that was typed, then leaves it to the person", async () => {
+    await using opened = await site.open("#/tab/asks");
+    const { page } = opened;
+    await field(page).fill("half a tho");
+    await page
+      .getByTestId("file-input")
+      .setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
+    await page.getByTestId("uploads").getByText("plan.txt").waitFor();
+    await page.evaluate(() => window.dispatchEvent(new Event("fake-stale")));
+    await page.getByTestId("connection").getByText("also after a reload").waitFor();
+    expect(await field(page).inputValue()).toBe("half a tho");
+    await page.getByTestId("uploads").getByText("plan.txt").waitFor();
+    await page.getByTestId("reload-page").waitFor();
+  });
+
+  test("a restored server is said, and what it lost goes out again; a row that was cut can be read to its end", async () => {
+    await using opened = await site.open("#/tab/restored");
+    const { page } = opened;
+    await page.getByTestId("tab-fault").getByText("The disk is full.").waitFor();
+    await page.getByTestId("lost").getByText("these 2 messages").waitFor();
+    await page.getByTestId("resend-all").click();
+    await expect.poll(() => page.getByTestId("lost-message").count()).toBe(0);
+    expect(await page.locator("[data-testid=pending-message][data-state=sent]").count()).toBe(2);
+    await page.getByTestId("tool-card").getByRole("button").first().click();
+    const whole = page.getByTestId("tool-body").getByTestId("whole");
+    await whole.getByTestId("show-whole").click();
+    await whole.getByTestId("show-more").click();
+    expect(await whole.getByTestId("output").textContent()).toMatch(/THE END$/);
+    await page.getByTestId("tab-menu").click();
+    await page.getByTestId("inspect-sync").click();
+    await page.locator("[data-testid=sync-state][data-state=healed]").waitFor();
+    expect(await page.getByTestId("sync-window").textContent()).toBe("1 to 4 of 4");
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test("a browser that keeps nothing is said, and what works in it stands in the settings", async () => {
+    await using opened = await site.open("no-store#/tab/main");
+    const { page } = opened;
+    await page.getByTestId("outbox-memory").waitFor();
+    await page.getByTestId("open-settings").click();
+    await page.getByTestId("settings-browser").click();
+    expect(await page.getByTestId("browser-facts").locator("[data-works=false]").allTextContents()).toHaveLength(2);
   });
 });
 
@@ -463,7 +569,7 @@ describe("cost and context", () => {
     expect(opened.complaints).toEqual([]);
   });
 
-  test.each(["cost", "context", "cache", "limits", "requests"])("on a phone %s fits", async (part) => {
+  test.each(["cost", "context", "cache", "limits", "requests", "sync"])("on a phone %s fits", async (part) => {
     await using opened = await site.open("#/tab/main", phone);
     const { page } = opened;
     await openPart(page, part);
@@ -489,6 +595,7 @@ describe("on a phone", () => {
     "#/tab/failed",
     "#/tab/limit",
     "#/tab/summed",
+    "#/tab/restored",
     "#/usage",
     "#/new",
     "offline#/tab/main",
