@@ -94,6 +94,56 @@ describe("event streams", () => {
     expect(parseEventId("log:12:3")).toEqual({ log: "log", term: 12, seq: 3 });
   });
 
+  test("[SSE-7] an id that the log cannot vouch for (another term at its seq, or beyond the end) begins anew, once", async () => {
+    const house = await open();
+    const { id } = await house.tab();
+    const first = await follow(house, id);
+    await house.call("POST", `/api/tabs/${id}/messages`, { id: "m1", text: "hello" });
+    await first.next(endsTurn);
+    await first.close();
+    const last = first.events.findLast(({ id: eventId }) => eventId !== null)?.id ?? "";
+    const [log = "", term = "", seq = ""] = last.split(":");
+    const reset = [
+      `${log}:${Number(term) - 1}:${seq}`,
+      `${log}:${Number(term) + 1}:${seq}`,
+      `${log}:${term}:${Number(seq) + 1}`,
+      `${log}:${term}:999999999999999`,
+    ];
+    for (const eventId of reset) {
+      const stream = await follow(house, id, eventId);
+      const head = await stream.next((frame) => frame.type === "head");
+      expect(head, eventId).toMatchObject({ mode: "reset", tail: Number(seq) });
+      expect(head === null ? [] : rowsOf(head).map((row) => row.seq)).toEqual(
+        Array.from({ length: Number(seq) }, (_, at) => at + 1),
+      );
+      await stream.close();
+    }
+    // Nothing was ever had of this log: every row is new, whatever the term.
+    const fresh = await follow(house, id, `${log}:1:0`);
+    expect(await fresh.next((frame) => frame.type === "head")).toMatchObject({ mode: "append", from: 0 });
+    await fresh.close();
+  });
+
+  test("[SSE-7] an id of the log that a tab was pointed away from begins anew in the other", async () => {
+    const house = await open();
+    const { id, logId } = await house.tab();
+    const first = await follow(house, id);
+    await house.call("POST", `/api/tabs/${id}/messages`, { id: "m2", text: "hello" });
+    await first.next(endsTurn);
+    await first.close();
+    const last = first.events.findLast(({ id: eventId }) => eventId !== null)?.id ?? "";
+    await house.call("POST", `/api/tabs/${id}/clear`, {});
+    const moved = await follow(house, id, last);
+    const head = await moved.next((frame) => frame.type === "head");
+    expect(head).toMatchObject({ mode: "reset", tail: 0, rows: [] });
+    expect(head?.type === "head" && head.log !== logId).toBe(true);
+    await moved.close();
+    await house.call("POST", `/api/tabs/${id}/log`, { logId });
+    const back = await follow(house, id, last);
+    expect(await back.next((frame) => frame.type === "head")).toMatchObject({ mode: "append", log: logId, rows: [] });
+    await back.close();
+  });
+
   test("[SSE-4] a comment every fifteen seconds; a purged tab and a server that ends say bye", async () => {
     const house = await open();
     const { id } = await house.tab();

@@ -76,7 +76,8 @@ export class JobTable {
     const job = this.#jobs.get(id);
     if (job !== undefined) return job;
     const known = [...this.#jobs.keys()].join(", ");
-    throw new ToolFault(known === "" ? `There is no job ${id}.` : `There is no job ${id}. There are: ${known}.`);
+    const others = known === "" ? "Jobs end with the server; it may have been restarted." : `There are: ${known}.`;
+    throw new ToolFault(`There is no job ${id}. ${others}`);
   }
 
   /** Output since the last look. */

@@ -113,6 +113,12 @@ describe("moving a command to the background", () => {
     expect(await living(at)).toEqual([]);
   });
 
+  test("[TOOL-85] a server that was started anew has no jobs, and says why", async () => {
+    await using at = scratch();
+    const gone = await at.call("job", { action: "read", id: "1" });
+    expect(gone).toMatchObject({ isError: true, text: expect.stringMatching(/no job 1\. Jobs end with the server/) });
+  });
+
   test("[TOOL-86] one that has ended is not moved", async () => {
     await using at = scratch();
     const { outcome, move } = await running(at, "echo up");

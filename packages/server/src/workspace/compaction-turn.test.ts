@@ -2,7 +2,7 @@ import { type Log, memoryLog, verifyRows } from "@varve/log";
 import { isFault } from "@varve/protocol";
 import type { ScriptItem } from "@varve/sim";
 import { describe, expect, test } from "vitest";
-import { ends, says, send, stateOf, texts } from "./testing/acts.ts";
+import { ends, queueOf, says, send, stateOf, texts } from "./testing/acts.ts";
 import { makeRig, type Rig } from "./testing/rig.ts";
 
 const opus = "anthropic/claude-opus-5-5";
@@ -212,6 +212,29 @@ describe("a compaction between turns", () => {
     expect(await rig.workspace.contexts.compact(rig.tab)).toEqual({ state: "started" });
     await rig.until("it is compacted", async () => (await compactionsOf(rig)) === 1 && stateOf(rig) === "idle");
   });
+
+  test.each(["steer", "queue"] as const)(
+    "[CONTEXT-5] that fails holds what waits as %s, visibly; one click sends it",
+    async (delivery) => {
+      const refused = { ...summary, reply: { fail: { kind: "status", status: 400 } as const } };
+      const answers = Array.from({ length: 4 }, (_, n) => says(`answer ${n} ${long}${long}`));
+      await using rig = await grown({ script: [refused, ...answers] });
+      const gate = rig.provider.gate();
+      expect(await rig.workspace.contexts.compact(rig.tab)).toEqual({ state: "started" });
+      await gate.started;
+      expect(await send(rig, "late", "late", delivery)).toMatchObject({ state: "queued" });
+      gate.release();
+      await rig.until("it failed", () => stateOf(rig) === "error");
+      expect((await ends(rig)).at(-1)).toBe("error");
+      expect(await queueOf(rig)).toEqual(["late:held:late"]);
+      await rig.workspace.patchQueued(rig.tab, rig.id("late"), { version: 2, state: "queued" });
+      await rig.until(
+        "it is answered",
+        async () => stateOf(rig) === "idle" && (await texts(rig)).includes("user:late"),
+      );
+      expect(await queueOf(rig)).toEqual([]);
+    },
+  );
 
   test("[CONTEXT-5] takes no longer than a turn may", async () => {
     await using rig = await grown({ turnDeadlineMs: 60_000 });
