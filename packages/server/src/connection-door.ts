@@ -22,6 +22,7 @@ import type { Devices } from "./auth/devices.ts";
 import { nameOf, proveHello, type Visitor } from "./auth/gate.ts";
 import { type Change, carryOut } from "./carry-out.ts";
 import { parseCommand } from "./command-text.ts";
+import { frameText } from "./frame-text.ts";
 import type { FrameSink, Subscription, Workspace } from "./workspace/workspace-contract.ts";
 
 /** A connection that has not said hello by then is closed. */
@@ -224,7 +225,7 @@ export class ConnectionDoor {
   }
 
   #send(frame: Frame): void {
-    if (!this.#closed) this.#socket.send(JSON.stringify(frame));
+    if (!this.#closed) this.#socket.send(frameText(frame));
   }
 
   /** A data frame every interval: browsers hide the protocol's own pings from their pages. */

@@ -5,6 +5,7 @@
  */
 import { type Clock, type Fault, type Frame, fault, isFault, limits, parseLogId, type TabId } from "@varve/protocol";
 import { dataHeaders } from "./answer.ts";
+import { frameText } from "./frame-text.ts";
 import type { FrameSink, Subscription, Workspace } from "./workspace/workspace-contract.ts";
 
 /** Streams at once; one more is refused. */
@@ -122,7 +123,7 @@ class EventStream {
 
   #send(frame: Frame): void {
     const id = eventIdOf(frame);
-    this.#write(`${id === null ? "" : `id: ${id}\n`}data: ${JSON.stringify(frame)}\n\n`);
+    this.#write(`${id === null ? "" : `id: ${id}\n`}data: ${frameText(frame)}\n\n`);
   }
 
   #write(text: string): void {

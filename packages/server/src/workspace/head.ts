@@ -6,7 +6,6 @@
 import type { Log } from "@varve/log";
 import {
   assert,
-  type ChunkId,
   type Fault,
   type HeadBody,
   type HeadFrame,
@@ -19,10 +18,10 @@ import {
   toTravelling,
 } from "@varve/protocol";
 import type { TabCore } from "./tab-core.ts";
-import { type CursorStart, wholeEnd } from "./tab-subscription.ts";
+import type { Cursor } from "./tab-feed.ts";
 
 export interface Captured {
-  readonly start: CursorStart;
+  readonly start: Cursor;
   readonly tail: number;
   readonly frame: Pick<HeadFrame, "queue" | "open" | "outputs" | "status">;
 }
@@ -30,16 +29,15 @@ export interface Captured {
 /** `known`: text lengths of open blocks that the client says it holds. Contains no await: it is one tick. */
 export function capture(core: TabCore, known: Readonly<Record<string, number>>): Captured {
   const { feed } = core;
-  const offsets = new Map<ChunkId, number>();
+  const start = feed.here();
   const open = feed.openBlocks().map(({ block, text }): OpenBlock => {
-    const end = wholeEnd(text);
+    const end = start.offsets.get(block.id) ?? 0;
     const offset = Math.min(known[block.id] ?? 0, end);
-    offsets.set(block.id, end);
     return { ...block, offset, text: text.slice(offset, end) };
   });
   const outputs = [...feed.outputs.values()];
   return {
-    start: { log: feed.logId, term: feed.term, n: feed.n, offsets },
+    start,
     tail: core.tail,
     frame: { queue: [...feed.queue()], open, outputs, status: feed.status },
   };

@@ -9,11 +9,13 @@ import {
   byPlace,
   byPosition,
   type ChunkId,
+  type Frame,
   type LogId,
   limits,
   type Op,
   type OpenBlock,
   type QueuedMessage,
+  type TabId,
   type TabStatus,
 } from "@varve/protocol";
 
@@ -28,6 +30,23 @@ export interface OutputRegister {
   readonly callId: string;
   readonly bytes: number;
   readonly tail: string;
+}
+
+/** A place in the feed up to which a reader was told everything. Immutable. */
+export interface Cursor {
+  readonly log: LogId;
+  readonly term: number;
+  /** Stamp of the newest op told. */
+  readonly n: number;
+  /** Per open block: the length of text told. */
+  readonly offsets: ReadonlyMap<ChunkId, number>;
+}
+export type OpsFrame = Extract<Frame, { type: "ops" }>;
+
+/** How much of a growing text is told: a lone first half of a surrogate pair stays behind until its second half is there. */
+export function wholeEnd(text: string): number {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
 }
 
 interface RingEntry {
@@ -54,6 +73,9 @@ export class TabFeed {
   readonly #open = new Map<ChunkId, GrowingBlock>();
   readonly #outputs = new Map<string, OutputRegister>();
   readonly #listeners = new Set<() => void>();
+  /** Made on demand, and as good as until the next change: where the feed stands, and what lies between it and a cursor. */
+  #here: Cursor | null = null;
+  readonly #frames = new Map<Cursor, OpsFrame | null>();
 
   constructor(logId: LogId, term: number) {
     this.#logId = logId;
@@ -137,6 +159,41 @@ export class TabFeed {
     this.#changed();
   }
 
+  /** The cursor of a reader who was told everything: one object until something changes. */
+  here(): Cursor {
+    if (this.#here !== null) return this.#here;
+    const offsets = new Map<ChunkId, number>();
+    for (const [id, entry] of this.#open) offsets.set(id, wholeEnd(entry.text));
+    this.#here = { log: this.#logId, term: this.#term, n: this.#n, offsets };
+    return this.#here;
+  }
+
+  /**
+   * What leads from a cursor to `here()`, output registers aside; it may hold no ops. Null: a head must. Readers at one
+   * cursor get one frame, so that however many there are it is made, and written out, once.
+   */
+  frameFrom(cursor: Cursor, tab: TabId): OpsFrame | null {
+    const made = this.#frames.get(cursor);
+    if (made !== undefined) return made;
+    const frame = this.#frameFrom(cursor, tab);
+    this.#frames.set(cursor, frame);
+    return frame;
+  }
+
+  #frameFrom(cursor: Cursor, tab: TabId): OpsFrame | null {
+    const { log, term, n, offsets } = cursor;
+    const counted = term === this.#term && log === this.#logId ? this.since(n) : null;
+    if (counted === null) return null;
+    const ops: Op[] = [...counted];
+    const here = this.here();
+    for (const [id, { text }] of this.#open) {
+      const offset = offsets.get(id) ?? 0;
+      const end = here.offsets.get(id) ?? 0;
+      if (end > offset) ops.push({ op: "chunk-delta", id, offset, text: text.slice(offset, end) });
+    }
+    return { type: "ops", tab, log, term, a: n + 1, b: this.#n, ops };
+  }
+
   /** The ops after stamp `n`, or null when the ring no longer reaches back so far. */
   since(n: number): readonly CountedOp[] | null {
     const missing = this.#n - n;
@@ -149,6 +206,7 @@ export class TabFeed {
     if (this.#listeners.size > 0) return;
     this.#ring = [];
     this.#ringBytes = 0;
+    this.#frames.clear();
   }
 
   #apply(op: CountedOp): void {
@@ -184,6 +242,8 @@ export class TabFeed {
   }
 
   #changed(): void {
+    this.#here = null;
+    if (this.#frames.size > 0) this.#frames.clear();
     for (const listener of this.#listeners) listener();
   }
 }

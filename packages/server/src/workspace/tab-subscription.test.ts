@@ -190,6 +190,56 @@ describe("a subscription is a cursor", () => {
     expect(last?.type === "ops" && last.ops.at(-1)).toMatchObject({ op: "output", bytes: 100 });
   });
 
+  test("[HUB-11] readers who were told the same get one frame, whenever they came; others get their own", async () => {
+    const { feed, clock, frames: first } = rig();
+    const read = (): Frame[] => {
+      const frames: Frame[] = [];
+      const subscription = new TabSubscription(
+        {
+          tab,
+          feed,
+          clock,
+          closed: () => {},
+          sink: { send: (frame) => frames.push(frame), buffered: () => 0, closeSlow: () => {} },
+          sendHead: () => {},
+        },
+        true,
+      );
+      subscription.hold(feed.here());
+      subscription.release();
+      return frames;
+    };
+    feed.publish(block("A"));
+    feed.grow("A" as ChunkId, "to");
+    // This one stands where the feed stands; the first was told nothing yet.
+    const late = read();
+    await clock.advance(limits.focusedIntervalMs);
+    feed.grow("A" as ChunkId, "gether");
+    await clock.advance(limits.focusedIntervalMs);
+    expect([textOf(first), textOf(late)]).toEqual(["together", "gether"]);
+    expect(first.at(-1)).toBe(late.at(-1));
+    expect(late).toHaveLength(1);
+  });
+
+  test("[HUB-10] room on the socket is used at once by whoever is owed a frame, and asks nothing of the others", async () => {
+    const made = rig();
+    const { feed, frames, clock, subscription } = made;
+    feed.publish(block("A"));
+    await clock.advance(0);
+    subscription.drained();
+    expect(clock.pending()).toBe(0);
+    made.buffered = limits.socketBufferSkipBytes;
+    feed.grow("A" as ChunkId, "owed");
+    await clock.advance(limits.focusedIntervalMs);
+    made.buffered = 0;
+    await clock.advance(limits.focusedIntervalMs);
+    expect(textOf(frames)).toBe("");
+    subscription.drained();
+    await clock.advance(0);
+    expect(textOf(frames)).toBe("owed");
+    expect(clock.pending()).toBe(0);
+  });
+
   test("[HUB-8] after close nothing is sent and no timer is left", async () => {
     const { feed, frames, clock, subscription } = rig();
     feed.publish(block("A"));

@@ -7,27 +7,10 @@
  * Leading edge: when nothing was sent for an interval, a change goes out with the end of the current task; else with the
  * next tick.
  */
-import {
-  type ChunkId,
-  type Clock,
-  type Frame,
-  type LogId,
-  limits,
-  type Op,
-  type TabId,
-  type Timer,
-} from "@varve/protocol";
-import type { TabFeed } from "./tab-feed.ts";
+import { type Clock, type Frame, limits, type Op, type TabId, type Timer } from "@varve/protocol";
+import { frameText } from "../frame-text.ts";
+import type { Cursor, OpsFrame, TabFeed } from "./tab-feed.ts";
 import type { FrameSink, Subscription } from "./workspace-contract.ts";
-
-/** What a head told: from here on the cursor counts. */
-export interface CursorStart {
-  readonly log: LogId;
-  readonly term: number;
-  readonly n: number;
-  /** Per open block: the length of text that the head gave. */
-  readonly offsets: ReadonlyMap<ChunkId, number>;
-}
 
 export interface SubscriptionPorts {
   readonly tab: TabId;
@@ -39,18 +22,12 @@ export interface SubscriptionPorts {
   readonly closed: (subscription: TabSubscription) => void;
 }
 
-/** How much of a growing text is told: a lone first half of a surrogate pair stays behind until its second half is there. */
-export function wholeEnd(text: string): number {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
-}
+type OutputOp = Extract<Op, { op: "output" }>;
+const none: readonly OutputOp[] = [];
 
 export class TabSubscription implements Subscription {
   readonly #ports: SubscriptionPorts;
-  #log: LogId;
-  #term = -1;
-  #n = 0;
-  #offsets = new Map<ChunkId, number>();
+  #cursor: Cursor;
   /** Output registers sent, by call: the bytes they told. */
   #outputs = new Map<string, number>();
   #outputAt = 0;
@@ -61,12 +38,14 @@ export class TabSubscription implements Subscription {
   #timer: Timer | null = null;
   #outputTimer: Timer | null = null;
   #flushAsked = false;
+  /** A frame was not made because too much waited: what is owed goes out once there is room. */
+  #skipped = false;
   readonly #unlisten: () => void;
 
   constructor(ports: SubscriptionPorts, focused: boolean) {
     this.#ports = ports;
     this.#focused = focused;
-    this.#log = ports.feed.logId;
+    this.#cursor = ports.feed.here();
     this.#unlisten = ports.feed.onChange(() => this.#changed());
   }
 
@@ -78,12 +57,9 @@ export class TabSubscription implements Subscription {
   }
 
   /** Sets the cursor at what a head shows; nothing is sent until `release`. Called in the tick of the capture. */
-  hold(start: CursorStart): void {
+  hold(start: Cursor): void {
     this.#held = true;
-    this.#log = start.log;
-    this.#term = start.term;
-    this.#n = start.n;
-    this.#offsets = new Map(start.offsets);
+    this.#cursor = start;
     this.#outputs = new Map([...this.#ports.feed.outputs].map(([callId, output]) => [callId, output.bytes]));
   }
 
@@ -110,6 +86,10 @@ export class TabSubscription implements Subscription {
   }
 
   drained(): void {
+    if (!this.#skipped) return;
+    this.#skipped = false;
+    this.#timer?.cancel();
+    this.#timer = null;
     this.#changed();
   }
 
@@ -148,36 +128,30 @@ export class TabSubscription implements Subscription {
       sink.closeSlow();
       return;
     }
-    const counted = feed.term === this.#term && feed.logId === this.#log ? feed.since(this.#n) : null;
-    if (counted === null) {
+    const shared = feed.frameFrom(this.#cursor, this.#ports.tab);
+    if (shared === null) {
       this.#held = true;
       this.#ports.sendHead(this);
       return;
     }
-    const ops = this.#collect(counted);
-    if (ops.length === 0) return;
-    const frame: Frame = {
-      type: "ops",
-      tab: this.#ports.tab,
-      log: this.#log,
-      term: this.#term,
-      a: this.#n + 1,
-      b: feed.n,
-      ops,
-    };
-    if (this.#mustSkip(frame)) {
+    const outputs = this.#outputsDue();
+    const frame = outputs.length === 0 ? shared : { ...shared, ops: [...shared.ops, ...outputs] };
+    if (frame.ops.length === 0) return;
+    this.#skipped = this.#mustSkip(frame);
+    if (this.#skipped) {
       this.#retryLater();
       return;
     }
-    this.#advance(counted, ops);
+    this.#cursor = feed.here();
+    if (outputs.length > 0) this.#told(outputs);
     this.send(frame);
   }
 
   /** Back-pressure is nothing but this: with bytes still waiting, a frame that would pass the bound is not made now. */
-  #mustSkip(frame: Frame): boolean {
+  #mustSkip(frame: OpsFrame): boolean {
     const buffered = this.#ports.sink.buffered();
     if (buffered === 0) return false;
-    return buffered + JSON.stringify(frame).length > limits.socketBufferSkipBytes;
+    return buffered + frameText(frame).length > limits.socketBufferSkipBytes;
   }
 
   #retryLater(): void {
@@ -187,21 +161,15 @@ export class TabSubscription implements Subscription {
     });
   }
 
-  #collect(counted: readonly Op[]): Op[] {
-    const ops: Op[] = [...counted];
-    for (const [id, entry] of this.#ports.feed.open) {
-      const offset = this.#offsets.get(id) ?? 0;
-      const end = wholeEnd(entry.text);
-      if (end > offset) ops.push({ op: "chunk-delta", id, offset, text: entry.text.slice(offset, end) });
-    }
+  #outputsDue(): readonly OutputOp[] {
+    const { outputs } = this.#ports.feed;
+    for (const callId of this.#outputs.keys()) if (!outputs.has(callId)) this.#outputs.delete(callId);
+    if (outputs.size === 0) return none;
     const now = this.#ports.clock.now();
     const due = Math.abs(now - this.#outputAt) >= limits.outputIntervalMs;
-    for (const [callId, output] of this.#ports.feed.outputs) {
-      if (this.#outputs.get(callId) === output.bytes) continue;
-      if (due) ops.push({ op: "output", ...output });
-      else this.#afterOutputInterval(now);
-    }
-    return ops;
+    const news = [...outputs.values()].filter(({ callId, bytes }) => this.#outputs.get(callId) !== bytes);
+    if (news.length > 0 && !due) this.#afterOutputInterval(now);
+    return due ? news.map((output) => ({ op: "output", ...output })) : none;
   }
 
   /** A register that is held back by its own rate goes out when its interval is over. */
@@ -216,20 +184,8 @@ export class TabSubscription implements Subscription {
     );
   }
 
-  #advance(counted: readonly Op[], ops: readonly Op[]): void {
-    this.#n = this.#ports.feed.n;
-    for (const op of counted) {
-      if (op.op === "chunk-seal") this.#offsets.delete(op.row.id);
-      if (op.op === "message-dropped") this.#offsets.delete(op.id);
-    }
-    for (const op of ops) {
-      if (op.op === "chunk-delta") this.#offsets.set(op.id, op.offset + op.text.length);
-      if (op.op !== "output") continue;
-      this.#outputs.set(op.callId, op.bytes);
-      this.#outputAt = this.#ports.clock.now();
-    }
-    for (const callId of this.#outputs.keys()) {
-      if (!this.#ports.feed.outputs.has(callId)) this.#outputs.delete(callId);
-    }
+  #told(outputs: readonly OutputOp[]): void {
+    for (const { callId, bytes } of outputs) this.#outputs.set(callId, bytes);
+    this.#outputAt = this.#ports.clock.now();
   }
 }
