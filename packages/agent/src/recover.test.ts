@@ -78,6 +78,29 @@ describe("calls", () => {
   });
 });
 
+describe("background jobs", () => {
+  const noticeOf = (rows: RowList): string => {
+    const notice = run(rows).rows.find(({ type, data }) => type === "system" && data.kind === "notice");
+    return notice?.type === "system" && notice.data.kind === "notice" ? notice.data.text : "";
+  };
+  const at = (): RowList => log().user("go").request().call("A").call("B").usage();
+
+  test.each<[string, RowList, boolean]>([
+    ["none", at().result("A"), false],
+    ["one that was started", at().job("A", "1", "job 1: running"), true],
+    ["one that a person moved", at().job("A", "1", "continues as job 1"), true],
+    ["one that has ended since", at().job("A", "1", "job 1: running").job("B", "1", "job 1: exit 0"), false],
+    [
+      "one that has ended and one that has not",
+      at().job("A", "1", "job 1: exit 0").job("B", "2", "job 2: running"),
+      true,
+    ],
+    ["one of an earlier turn", at().job("A", "1", "job 1: running").end().at("t2", 0).user("on").request(), true],
+  ])("[REC-100] %s: the notice says when jobs were ended", (_name, rows, told) => {
+    expect(noticeOf(rows).includes("Background jobs of this tab were ended.")).toBe(told);
+  });
+});
+
 describe("open blocks", () => {
   const begun = (): RowList => log().user("go").request().text("whole");
   test("[REC-4] journaled text is sealed as partial under its own id", () => {

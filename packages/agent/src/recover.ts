@@ -4,7 +4,7 @@
  * that it made finds nothing to do.
  */
 import type { JournaledBlock } from "@varve/log";
-import type { IdMaker, JsonObject, NewRow, StoredRow, TurnId } from "@varve/protocol";
+import type { IdMaker, Json, JsonObject, NewRow, StoredRow, TurnId } from "@varve/protocol";
 import { noTurn, parseTurnId } from "@varve/protocol";
 import { rowMaker } from "./new-rows.ts";
 import { hasInk, wellFormedText } from "./text.ts";
@@ -58,7 +58,12 @@ export function recover(input: RecoverInput): Recovery {
   const partial = input.blocks.flatMap((block) => partialRow(block, { turn, turnId, step, now: input.now }));
   const notice = make.system(
     { turnId, step },
-    { kind: "notice", level: "warning", code: "restarted", text: noticeText(lost.length, partial.length) },
+    {
+      kind: "notice",
+      level: "warning",
+      code: "restarted",
+      text: noticeText({ calls: lost.length, partial: partial.length, jobs: ranJobs(input.rows) }),
+    },
   );
   const end = make.system({ turnId, step }, { kind: "turn-end", reason: "restart" });
   return { rows: [...partial, ...results, notice, end], resume: "none", turnId };
@@ -114,9 +119,26 @@ function readMeta(meta: JsonObject): BlockMeta | null {
     : { turnId: turn, step, type, modelScope: typeof modelScope === "string" ? modelScope : "" };
 }
 
-function noticeText(calls: number, partial: number): string {
+/** Whether a background job ran when it was last told of. Jobs end with their server. */
+function ranJobs(rows: readonly StoredRow[]): boolean {
+  const last = new Map<Json, string>();
+  for (const row of rows) {
+    if (row.type !== "tool_result" || row.data.details?.job === undefined) continue;
+    last.set(row.data.details.job, String(row.data.details.summary));
+  }
+  return [...last.values()].some((summary) => summary.endsWith(": running") || summary.startsWith("continues as job"));
+}
+
+interface Found {
+  readonly calls: number;
+  readonly partial: number;
+  readonly jobs: boolean;
+}
+
+function noticeText({ calls, partial, jobs }: Found): string {
   const kept = partial > 0 ? " The text that was being written is kept as far as it had come." : "";
-  const ran =
+  const unknown =
     calls > 0 ? " A command that was running may have run to its end or in part; it was not started again." : "";
+  const ran = `${unknown}${jobs ? " Background jobs of this tab were ended." : ""}`;
   return `The server was restarted while this turn ran, so the turn was ended here.${kept}${ran} Send a message to go on.`;
 }

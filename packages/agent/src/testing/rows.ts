@@ -43,6 +43,11 @@ export class RowList {
   result(callId: string, result = "ok", isError = false): this {
     return this.#add({ role: "tool", type: "tool_result", data: { callId, name: "bash", result, isError } });
   }
+  /** A result that tells of a background job. */
+  job(callId: string, job: string, summary: string): this {
+    const data = { callId, name: "bash", result: summary, isError: false, details: { job, summary } };
+    return this.#add({ role: "tool", type: "tool_result", data });
+  }
   error(message = "no"): this {
     return this.#add({ role: "assistant", type: "error", data: { message } });
   }
