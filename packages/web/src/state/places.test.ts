@@ -81,8 +81,10 @@ describe("who sent a message", () => {
     ["c-1", ""],
     ["token", "from a program"],
     ["c-2", "from another device"],
-    ["t-1", "from the agent of “Port the parser”"],
-    ["t-2", "from the agent of another tab"],
+    ["agent:t-1", "from the agent of “Port the parser”"],
+    ["agent:t-2", "from the agent of another tab"],
+    ["agent:gone", "from the agent of another tab"],
+    ["t-1", "from another device"],
   ])("%s: %j", (by, words) => {
     const senders = new Senders(new MapStore());
     senders.remember("c-1");

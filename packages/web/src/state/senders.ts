@@ -8,6 +8,8 @@ import type { TextStore } from "./drafts.ts";
 /** Client ids remembered; the oldest is forgotten first. */
 export const CLIENTS_MAX = 50;
 const KEY = "varve.clients";
+/** Before the id of the tab whose agent sent the message. */
+const AGENT = "agent:";
 const TITLE_CHARS_MAX = 40;
 
 export class Senders {
@@ -32,9 +34,9 @@ export class Senders {
   words(by: string, tabs: readonly TabRecord[]): string {
     if (this.#own.includes(by)) return "";
     if (by === "token") return "from a program";
-    const tab = tabs.find((one) => one.id === by);
-    if (tab === undefined) return "from another device";
-    return `from the agent of ${tab.title === "" ? "another tab" : `“${tab.title.slice(0, TITLE_CHARS_MAX)}”`}`;
+    if (!by.startsWith(AGENT)) return "from another device";
+    const title = tabs.find((one) => one.id === by.slice(AGENT.length))?.title ?? "";
+    return `from the agent of ${title === "" ? "another tab" : `“${title.slice(0, TITLE_CHARS_MAX)}”`}`;
   }
 }
 
