@@ -263,6 +263,7 @@ describe("commands", () => {
     void peer.handle.release(id);
     void peer.handle.move(id, null);
     void peer.handle.setDelivery(id, "queue");
+    void peer.handle.setDelivery(id, "stop");
     void peer.handle.cancel(id);
     void peer.handle.stop("call-1");
     void peer.handle.answer(messageId("q", 1), { verdict: "deny", text: "no" });
@@ -270,6 +271,16 @@ describe("commands", () => {
       { type: "release", re: 0, tab: theTab, id, version: 2 },
       { type: "move", re: 0, tab: theTab, id, version: 2, before: null },
       { type: "edit", re: 0, tab: theTab, id, version: 2, text: "by somebody else", delivery: "queue" },
+      {
+        type: "edit",
+        re: 0,
+        tab: theTab,
+        id,
+        version: 2,
+        text: "by somebody else",
+        delivery: "stop",
+        turnId: owner.status.turnId,
+      },
       { type: "cancel", re: 0, tab: theTab, id },
       { type: "stop", re: 0, tab: theTab, turnId: owner.status.turnId, callId: "call-1" },
       { type: "answer", re: 0, tab: theTab, askId: "q-1", verdict: "deny", text: "no" },

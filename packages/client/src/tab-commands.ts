@@ -30,7 +30,9 @@ export function tabCommands({ tabId, view, ask }: CommandPorts): TabCommands {
     const text = to.text ?? message.data.text;
     const delivery = to.delivery ?? message.delivery;
     const { version } = message;
-    return ask((re) => ({ type: "edit", re, tab, id, version, text, delivery }));
+    // A message that becomes one that stops means the turn that is shown now.
+    const meant = to.delivery === "stop" ? shownTurn() : {};
+    return ask((re) => ({ type: "edit", re, tab, id, version, text, delivery, ...meant }));
   };
   return {
     edit: (id, text) => change(id, { text }),

@@ -17,6 +17,7 @@ import {
 } from "./tab-view.ts";
 import { chunkId, logId, Owner, textRow, theTab } from "./test-kit/owner.ts";
 import { snapshotFaults } from "./test-kit/snapshot-faults.ts";
+import { rowSize } from "./window.ts";
 
 const now = 1_000;
 const asked = { answersSub: true, now };
@@ -76,6 +77,53 @@ describe("the window follows the log", () => {
     const rows = Array.from({ length: 450 }, (_, i) => textRow({ id: `r${i + 2}`, seq: i + 2 }));
     set(takePage(view(), { ...hidden, chunks: rows, tail: 451 }, "newer").view);
     expect(span(view())).toEqual([1, 400]);
+  });
+});
+
+describe("eviction at the grain of a row", () => {
+  const turns = (view: TabView) => [...new Set(view.rows.map((row) => row.turnId))];
+  test("[VIEW-100] rows leave in the middle of a turn, of the newest one as well, and are paged back one by one", () => {
+    const owner = new Owner();
+    for (let seq = 1; seq <= 900; seq++)
+      owner.rows.push(textRow({ id: `r${seq}`, seq, turn: `t${Math.ceil(seq / 450)}` }));
+    let view = takeHead(emptyView(theTab), owner.head(), asked).view;
+    for (let i = 0; i < 4; i++) view = takePage(view, pageOf(owner, { before: windowLo(view) }), "older").view;
+    expect([span(view), turns(view), view.attached]).toEqual([[401, 800], ["t1", "t2"], false]);
+    view = takePage(view, pageOf(owner, { before: windowLo(view), limit: 7 }), "older").view;
+    expect([span(view), turns(view)]).toEqual([
+      [394, 793],
+      ["t1", "t2"],
+    ]);
+    view = takePage(view, pageOf(owner, { after: windowHi(view), limit: 3 }), "newer").view;
+    expect([span(view), view.attached]).toEqual([[397, 796], false]);
+    for (let i = 0; i < 2; i++) view = takePage(view, pageOf(owner, { after: windowHi(view) }), "newer").view;
+    expect([span(view), turns(view), view.attached]).toEqual([[501, 900], ["t2"], true]);
+    expect(faults(view)).toEqual([]);
+  });
+  test("[VIEW-100] large rows: the window holds 4 MiB of them, both ways, and follows the log on", () => {
+    const owner = new Owner();
+    const text = "x".repeat(limits.rowTravelBytesMax - 200);
+    for (let seq = 1; seq <= 120; seq++) owner.rows.push(textRow({ id: `r${seq}`, seq, text }));
+    let view = takeHead(emptyView(theTab), owner.head({ want: 2 }), asked).view;
+    const size = () => view.rows.reduce((sum, row) => sum + rowSize(row), 0);
+    const most = Math.floor(limits.windowBytesMax / rowSize(textRow({ id: "r1", seq: 1, text })));
+    for (let i = 0; i < 60; i++) {
+      view = takePage(view, pageOf(owner, { before: windowLo(view), limit: 2 }), "older").view;
+      expect(size()).toBeLessThanOrEqual(limits.windowBytesMax);
+      if (windowLo(view) === 1) break;
+    }
+    expect([span(view), view.attached]).toEqual([[1, most], false]);
+    for (let i = 0; i < 60 && !view.attached; i++) {
+      view = takePage(view, pageOf(owner, { after: windowHi(view), limit: 2 }), "newer").view;
+      expect(size()).toBeLessThanOrEqual(limits.windowBytesMax);
+    }
+    expect([span(view), view.attached]).toEqual([[121 - most, 120], true]);
+    owner.attach({}, (frame) => {
+      if (frame.type === "ops") view = takeOps(view, frame, now).view;
+    });
+    owner.sealRow(textRow({ id: "r121", seq: 121, text }));
+    expect([span(view), view.attached]).toEqual([[122 - most, 121], true]);
+    expect(faults(view)).toEqual([]);
   });
 });
 

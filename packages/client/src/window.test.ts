@@ -59,3 +59,26 @@ describe("the limits", () => {
     expect(withinLimits(rows, { end: "low", pinned: new Set([chunkId("r1"), chunkId("r410")]) })).toBe(rows);
   });
 });
+
+describe("rows of any size that travel", () => {
+  /** A row's data travels clipped to `rowTravelBytesMax`, so no row can be larger than a window; here each is as large. */
+  const largest = limits.rowTravelBytesMax;
+  test("[WINDOW-100] whatever their sizes, the rest is the longest run at the read end that is within both limits", () => {
+    const sizes = fc.array(fc.constantFrom(1, 1_000, 50_000, largest), { minLength: 1, maxLength: 450 });
+    fc.assert(
+      fc.property(sizes, fc.constantFrom<"low" | "high">("low", "high"), (list, end) => {
+        const rows = list.map((size, i) => textRow({ id: `r${i + 1}`, seq: i + 1, text: "x".repeat(size) }));
+        const kept = withinLimits(rows, { end, pinned: nothing });
+        const bytes = kept.reduce((sum, row) => sum + rowSize(row), 0);
+        expect(kept.length).toBeLessThanOrEqual(limits.windowRowsMax);
+        expect(bytes).toBeLessThanOrEqual(limits.windowBytesMax);
+        const next = end === "low" ? rows[rows.length - kept.length - 1] : rows[kept.length];
+        const full = kept.length === limits.windowRowsMax || bytes + (next ? rowSize(next) : 0) > limits.windowBytesMax;
+        expect(next === undefined || full).toBe(true);
+        expect(kept.at(end === "low" ? -1 : 0)).toBe(rows.at(end === "low" ? -1 : 0));
+        expect(kept.length).toBeGreaterThanOrEqual(Math.min(rows.length, 31));
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
