@@ -43,8 +43,9 @@ const awayText = (attempt: number): string =>
     : "The server does not answer: is it running, and is this device in its network? What you send is kept.";
 
 const STALE: Readonly<Record<StaleChoice, string>> = {
-  reload: "The server was updated. Reloading this page; what you typed is kept.",
+  reload: "The server has another version than this page. Reloading it; what you typed is kept.",
   again: "The server has another version than this page, also after a reload.",
-  uploading: "The server was updated. This page reloads when the upload is done.",
-  typing: "The server was updated. A reload would lose something that you typed: finish or copy it, then reload.",
+  uploading: "The server has another version than this page, which reloads when the upload is done.",
+  typing:
+    "The server has another version than this page. A reload would lose something that you typed: finish or copy it, then reload.",
 };

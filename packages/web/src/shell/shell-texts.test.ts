@@ -75,7 +75,7 @@ describe("the line about the connection", () => {
   });
 
   test.each<[StaleChoice, RegExp]>([
-    ["reload", /updated\. Reloading this page; what you typed is kept/],
+    ["reload", /another version .* Reloading it; what you typed is kept/],
     ["uploading", /reloads when the upload is done/],
     ["typing", /would lose something that you typed/],
     ["again", /another version than this page, also after a reload/],
