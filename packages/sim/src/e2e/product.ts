@@ -105,9 +105,9 @@ export class Product implements AsyncDisposable {
   }
 
   /** Asks it to end, as Ctrl-C does. */
-  async stop(): Promise<Exit> {
+  async stop(name: NodeJS.Signals = "SIGTERM"): Promise<Exit> {
     const child = this.#running();
-    child.signal("SIGTERM");
+    child.signal(name);
     const exit = await within("the server ends after SIGTERM", child.exited, endMs).catch(() => this.kill());
     this.#child = null;
     return exit;
