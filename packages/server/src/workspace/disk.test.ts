@@ -62,6 +62,20 @@ describe("a commit whose answer was lost", () => {
     expect(await ends(rig)).toEqual(["done"]);
   });
 
+  test("[TAB-11] a message that waits by it is held with the others when the turn is stopped", async () => {
+    const { log, loseNext } = losing();
+    await using rig = await makeRig({ script: [works("c1")], log });
+    await send(rig, "m0", "first");
+    await toolRuns(rig);
+    await send(rig, "q1", "one", "queue");
+    loseNext();
+    expect(await send(rig, "q2", "two", "queue")).toMatchObject({ code: "disk-full" });
+    await rig.workspace.stop(rig.tab, {});
+    await rig.until("stopped", idle(rig));
+    expect(await queueOf(rig)).toEqual(["q1:held:one", "q2:held:two"]);
+    expect(await ends(rig)).toEqual(["stopped"]);
+  });
+
   test("[TAB-11] another message behind it finds the tab as it is, and every client has both", async () => {
     const { log, loseNext } = losing();
     await using rig = await makeRig({ script: [works("c1"), says("one"), says("two")], log });

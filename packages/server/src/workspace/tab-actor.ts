@@ -207,6 +207,8 @@ export class TabActor {
   /** The tab went to the trash: its turn is stopped, and what waits is held until it is restored and released. */
   rest(): Promise<void> {
     return this.core.mailbox.run(async () => {
+      // A fault: what waits by it is held when it is known.
+      if (this.core.inDoubt) await this.core.settle();
       if (this.#turn !== null) return this.#turn.stop("stopped");
       const inbox = holding(this.core.feed.queue());
       if (inbox.length > 0) await this.core.commit({ rows: [], inbox });

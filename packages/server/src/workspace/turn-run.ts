@@ -344,8 +344,8 @@ export class TurnRun implements TurnOwner {
   async #write(act: () => Promise<CommitOutcome | "again" | null>): Promise<void> {
     for (let attempt = 0; ; ) {
       if (this.#over) throw new OwnerGone("the turn is over");
-      const outcome = await this.#core.mailbox.run(act);
-      if (outcome === null) return;
+      const outcome = await this.#core.mailbox.run(() => this.#onTabAsItIs(act));
+      if (outcome === null) return attempt > 0 ? this.#showFault(null) : undefined;
       if (outcome === "again") continue;
       // Behind the turn's end the tab's status speaks of what comes next.
       if (outcome.kind === "committed") return this.#over ? undefined : this.#showFault(null);
@@ -355,6 +355,12 @@ export class TurnRun implements TurnOwner {
       await this.#pause(Math.min(writeRetryMs * 2 ** attempt, writeRetryMaxMs));
       attempt++;
     }
+  }
+
+  /** What a commit has written whose answer was lost is known before anything is decided: a message that waits by it waits. */
+  async #onTabAsItIs<T>(act: () => Promise<T>): Promise<T | Extract<CommitOutcome, { kind: "failed" }>> {
+    const problem = this.#core.inDoubt ? await this.#core.settle() : null;
+    return problem === null ? act() : { kind: "failed", fault: problem };
   }
 
   #showFault(problem: Fault | null): void {

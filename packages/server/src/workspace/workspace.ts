@@ -314,7 +314,7 @@ export class LiveWorkspace implements Workspace {
   }
 
   async logs(tab: TabId): ReturnType<Workspace["logs"]> {
-    return this.#entries.has(tab) ? this.#options.log.logsOf(tab) : unknownTab();
+    return this.#entries.has(tab) ? readable(() => this.#options.log.logsOf(tab)) : unknownTab();
   }
 
   async ledger(tab: TabId, page: LedgerPage): Promise<LedgerBody | Fault> {
