@@ -232,6 +232,16 @@ describe("commands", () => {
     expect(opened).toBe(closed);
   });
 
+  test("[WS-18] focus holds for a subscription that is still being made; the last word counts", async () => {
+    const made = await greeted({ kind: "token" }, { workspace: withoutHeads() });
+    const asked = made.say({ type: "sub", re: 1, tab: "slow", have: null, focus: false });
+    await made.say({ type: "focus", tab: "slow", focus: true });
+    await asked;
+    await made.say({ type: "focus", tab: "slow", focus: false });
+    expect(focused).toEqual([true, false]);
+    made.door.closed();
+  });
+
   test("[WS-7] a tab that was left while its head was read is not followed", async () => {
     const made = await greeted({ kind: "token" }, { workspace: withoutHeads() });
     const asked = made.say({ type: "sub", re: 1, tab: "slow", have: null, focus: true });
@@ -244,12 +254,15 @@ describe("commands", () => {
 
 let opened = 0;
 let closed = 0;
+let focused: boolean[] = [];
 /** Only subscribing, counted: what a limit is about needs no hundred tabs. */
 function withoutHeads(): DoorPorts["workspace"] {
   opened = closed = 0;
+  focused = [];
   const subscribe = async () => {
     opened++;
-    return { focus: () => undefined, flush: () => undefined, drained: () => undefined, close: () => void closed++ };
+    const focus = (on: boolean): void => void focused.push(on);
+    return { focus, flush: () => undefined, drained: () => undefined, close: () => void closed++ };
   };
   return Object.create(house.parts.workspace, { subscribe: { value: subscribe } });
 }

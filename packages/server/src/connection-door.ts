@@ -144,8 +144,8 @@ export class ConnectionDoor {
         this.#subscriptions.delete(command.tab);
         return;
       case "focus":
-        this.#subscriptions.get(command.tab)?.focus(command.focus);
-        return;
+        // Behind a subscription that is still being made, so that the last word holds.
+        return this.#inOrder(command.tab, async () => this.#subscriptions.get(command.tab)?.focus(command.focus));
       case "seen":
         return workspace.seen(command.tab, command.seq);
       case "pong":

@@ -88,6 +88,45 @@ describe("a subscription is a cursor", () => {
     expect(textOf(frames)).toBe("abc");
   });
 
+  test("[HUB-12] focus changes the interval at once, in both directions, and brings no head", async () => {
+    const { feed, frames, clock, subscription, heads } = rig(false);
+    feed.publish(block("A"));
+    await clock.advance(0);
+    feed.grow("A" as ChunkId, "a");
+    await clock.advance(limits.focusedIntervalMs);
+    expect(frames).toHaveLength(1);
+    subscription.focus(true);
+    await clock.advance(0);
+    expect(textOf(frames)).toBe("a");
+    feed.grow("A" as ChunkId, "b");
+    await clock.advance(limits.focusedIntervalMs);
+    expect(textOf(frames)).toBe("ab");
+    subscription.focus(false);
+    feed.grow("A" as ChunkId, "c");
+    await clock.advance(limits.backgroundIntervalMs - 1);
+    expect(textOf(frames)).toBe("ab");
+    await clock.advance(1);
+    expect(textOf(frames)).toBe("abc");
+    expect(heads()).toBe(0);
+    subscription.close();
+    expect(clock.pending()).toBe(0);
+  });
+
+  test("[HUB-12] focus makes no frame for a reader that has no room", async () => {
+    const made = rig(false);
+    made.feed.publish(block("A"));
+    await made.clock.advance(0);
+    made.buffered = limits.socketBufferSkipBytes;
+    made.feed.grow("A" as ChunkId, "a");
+    await made.clock.advance(limits.backgroundIntervalMs);
+    made.subscription.focus(true);
+    await made.clock.advance(limits.focusedIntervalMs);
+    expect(made.frames).toHaveLength(1);
+    made.buffered = 0;
+    await made.clock.advance(limits.backgroundIntervalMs);
+    expect(textOf(made.frames)).toBe("a");
+  });
+
   test("[HUB-1] a clock that was set back does not silence it", async () => {
     const { feed, frames, clock } = rig();
     feed.publish(block("A"));

@@ -76,7 +76,13 @@ export class TabSubscription implements Subscription {
 
   focus(focused: boolean): void {
     this.#focused = focused;
-    if (focused) this.#changed();
+    if (!focused) return;
+    // What waits for the long interval of the background waits no longer; a skipped frame waits for room and not for this.
+    if (!this.#skipped) {
+      this.#timer?.cancel();
+      this.#timer = null;
+    }
+    this.#changed();
   }
 
   flush(): void {
