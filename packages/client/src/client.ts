@@ -217,6 +217,8 @@ export interface StoredOutboxEntry {
   /** The log that took it, and its place there once it was sealed. */
   readonly logId?: LogId;
   readonly seq?: number;
+  /** The term under which the server was last known to have it: only under another one can it have been lost. */
+  readonly term?: number;
 }
 
 /** What the page shows as one unit: derived from rows and open blocks, never stored. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { StoredOutboxEntry } from "./client.ts";
 import {
   addMessage,
+  confirmKept,
   emptyOutbox,
   expire,
   findLost,
@@ -134,11 +135,18 @@ describe("after a restore", () => {
     ["stood beyond the new tail", kept("a", 151), held, "lost"],
     ["stood where another row stands now", kept("a", 120), held, "lost"],
     ["stood above the rows that came", kept("a", 20), held, "unsure"],
-    ["stood there, and this client has just started", kept("a", 20), first, "kept"],
+    ["stood there under this term, and this client has just started", { ...kept("a", 20), term: 2 }, first, "kept"],
+    [
+      "stood there under another term, and this client has just started",
+      { ...kept("a", 20), term: 1 },
+      first,
+      "unsure",
+    ],
     ["is named by the head", kept(last, 150), held, "kept"],
     ["waited and is not listed any more", kept("a"), held, "lost"],
     ["waited, and rows are missing in between", kept("a"), { first: false, whole: false }, "unsure"],
-    ["waited, and this client has just started", kept("a"), first, "kept"],
+    ["waited under this term, and this client has just started", { ...kept("a"), term: 2 }, first, "kept"],
+    ["waited under another term, and this client has just started", { ...kept("a"), term: 1 }, first, "unsure"],
     ["is of another log", { ...kept("a", 151), logId: logId("former") }, held, "kept"],
   ] as const)("[OUTBOX-6] a message that %s", (_name, entry, before, verdict) => {
     const { outbox, unsure } = findLost({ ...emptyOutbox, kept: [entry] }, head, before);
@@ -150,6 +158,14 @@ describe("after a restore", () => {
   test("[OUTBOX-6] rows that the server vouched for are not doubted", () => {
     const appended = { ...head, mode: "append" as const, from: 60 };
     expect(findLost({ ...emptyOutbox, kept: [kept("a", 20)] }, appended, held).unsure).toEqual([]);
+  });
+  test("[OUTBOX-6] one that was found is not doubted again under the same term", () => {
+    const entry = { ...kept("a"), term: 1 };
+    const step = confirmKept({ ...emptyOutbox, kept: [entry] }, entry, { seq: 20, term: 2 });
+    const found = { ...entry, seq: 20, term: 2 };
+    expect(step).toEqual({ outbox: { ...emptyOutbox, kept: [found] }, changes: [{ kind: "put", entry: found }] });
+    expect(findLost(step.outbox, head, first)).toEqual({ outbox: step.outbox, unsure: [] });
+    expect(confirmKept(step.outbox, entry, { seq: 21, term: 3 })).toEqual({ outbox: step.outbox, changes: [] });
   });
   test("[OUTBOX-6] a lost message goes out again under its id only when the person says so", () => {
     const entry = kept("a", 151);

@@ -121,7 +121,7 @@ const passing: ReadonlySet<string> = new Set(["shutting-down", "log-fenced", "lo
 export function takeEvidence(
   outbox: Outbox,
   named: readonly Evidence[],
-  where: { readonly tabId: TabId; readonly logId: LogId; readonly now: number },
+  where: { readonly tabId: TabId; readonly logId: LogId; readonly term?: number; readonly now: number },
 ): OutboxStep {
   if (outbox.pending.length + outbox.kept.length + outbox.lost.length === 0) return { outbox, changes: [] };
   const own = new Map<ChunkId, PendingMessage | StoredOutboxEntry>();
@@ -143,6 +143,7 @@ export function takeEvidence(
         ...storedOf(where.tabId, entry),
         sealedAt: where.now,
         logId: where.logId,
+        ...(where.term === undefined ? {} : { term: where.term }),
         ...seq,
       };
       kept = [...kept.filter((item) => item.id !== evidence.id), next];
@@ -174,7 +175,7 @@ export interface LostVerdict {
 
 /** What was held when a head came. */
 export interface HeldBefore {
-  /** Nothing was: what was only queued may have been consumed or cancelled since. */
+  /** Nothing was: messages were consumed or cancelled since, and only another term can mean that some are lost. */
   readonly first: boolean;
   /** The head brings all rows above `from`: a waiting message that was consumed is among them. */
   readonly whole: boolean;
@@ -193,15 +194,28 @@ export function findLost(outbox: Outbox, head: HeadFrame, before: HeldBefore): L
   const unsure: StoredOutboxEntry[] = [];
   for (const entry of outbox.kept) {
     if (entry.logId !== head.log || named.has(entry.id)) continue;
+    if (before.first && entry.term === head.term) continue;
     if (entry.seq === undefined) {
-      if (!before.first) (before.whole ? lost : unsure).push(entry);
+      (before.whole && !before.first ? lost : unsure).push(entry);
     } else if (entry.seq >= pageFrom || entry.seq > head.tail) {
       lost.push(entry);
-    } else if (entry.seq > vouchedTo && !before.first) {
+    } else if (entry.seq > vouchedTo) {
       unsure.push(entry);
     }
   }
   return { outbox: lost.reduce(moveToLost, outbox), unsure };
+}
+
+/** The server answered that the message is there, at this place under this term. */
+export function confirmKept(
+  outbox: Outbox,
+  entry: StoredOutboxEntry,
+  place: { readonly seq: number; readonly term: number },
+): OutboxStep {
+  if (!outbox.kept.includes(entry)) return { outbox, changes: [] };
+  const next = { ...entry, ...place };
+  const kept = outbox.kept.map((item) => (item === entry ? next : item));
+  return { outbox: { ...outbox, kept }, changes: [{ kind: "put", entry: next }] };
 }
 
 /** The server answered that another row, or none, stands where the message stood. */

@@ -215,6 +215,30 @@ describe("sending", () => {
     expect(peer.handle.snapshot()).toMatchObject({ lost: [], window: { tail: 154, hi: 154 } });
     expect(peer.store.entries.has(id)).toBe(true);
   });
+  test("[CLIENT-8] a page that was reloaded after the restore offers it as well, and looks it up first", async () => {
+    for (const isThere of [false, true]) {
+      const owner = new Owner();
+      owner.sealMany(200);
+      const store = watchedStore();
+      const before = new Peer("A", owner, { store });
+      await before.settle();
+      owner.startTurn();
+      await before.settle();
+      const backup = owner.backup();
+      const id = before.handle.send({ text: "accepted, waits" });
+      await before.settle();
+      expect(store.entries.get(id)).toMatchObject({ term: 1, logId: "log-1" });
+      before.client.close();
+      if (isThere) owner.consume();
+      owner.sealMany(150);
+      if (isThere) owner.restart();
+      else owner.restore(backup);
+      const after = new Peer("B", owner, { store });
+      await after.settle();
+      expect(ids(after.handle.snapshot().lost)).toEqual(isThere ? [] : [id]);
+      if (isThere) expect(store.entries.get(id)).toMatchObject({ seq: 201, term: 2 });
+    }
+  });
   test("[CLIENT-8] after a day an accepted message is forgotten", async () => {
     const { peer } = await connected();
     const id = peer.handle.send({ text: "old" });

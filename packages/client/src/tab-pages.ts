@@ -23,6 +23,12 @@ export async function readPage(stage: TabStage, query: string): Promise<Page | n
   return answer.ok ? decodePage(answer.body) : null;
 }
 
+export interface MessagePlace {
+  readonly seq: number;
+  /** Of the owner that said so. */
+  readonly term: number;
+}
+
 export class TabPages {
   readonly #stage: TabStage;
   readonly #changed: () => void;
@@ -68,24 +74,26 @@ export class TabPages {
   }
 
   /**
-   * Whether a message that may have been lost in a restore is in the log: where it stood, or below the window. Null when
-   * nobody can say now.
+   * Where a message stands that may have been lost in a restore: where it stood, or below the window. False when it is not
+   * in the log, null when nobody can say now.
    */
-  isThere(entry: StoredOutboxEntry): Promise<boolean | null> {
+  placeOf(entry: StoredOutboxEntry): Promise<MessagePlace | false | null> {
     return entry.seq === undefined ? this.#findBelow(entry) : this.#standsAt(entry, entry.seq);
   }
 
-  async #standsAt(entry: StoredOutboxEntry, seq: number): Promise<boolean | null> {
+  async #standsAt(entry: StoredOutboxEntry, seq: number): Promise<MessagePlace | false | null> {
     const page = await readPage(this.#stage, `after=${seq - 1}&limit=1`);
-    return page === null || page.logId !== entry.logId ? null : page.chunks[0]?.id === entry.id;
+    if (page === null || page.logId !== entry.logId) return null;
+    return page.chunks[0]?.id === entry.id ? { seq, term: page.term } : false;
   }
 
-  async #findBelow(entry: StoredOutboxEntry): Promise<boolean | null> {
+  async #findBelow(entry: StoredOutboxEntry): Promise<MessagePlace | false | null> {
     let before = windowLo(this.#stage.view());
     for (let pages = 0; pages < searchPagesMax && before > 1; pages++) {
       const page = await readPage(this.#stage, `before=${before}&limit=${limits.pageRowsMax}`);
       if (page === null || page.logId !== entry.logId) return null;
-      if (page.chunks.some((row) => row.id === entry.id)) return true;
+      const row = page.chunks.find((chunk) => chunk.id === entry.id);
+      if (row !== undefined) return { seq: row.seq, term: page.term };
       before = page.chunks[0]?.seq ?? 0;
     }
     return false;

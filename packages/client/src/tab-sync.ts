@@ -7,6 +7,7 @@ import type { ClientPorts, StoredOutboxEntry, SyncCheck, TabHandle, TabSnapshot 
 import { Listeners } from "./listeners.ts";
 import {
   addMessage,
+  confirmKept,
   forgetMessage,
   isUnderWay,
   loadEntries,
@@ -144,7 +145,7 @@ export class TabSync {
     this.#owed = "none";
     this.#resubsInARow = step.resub === "none" ? 0 : this.#resubsInARow + 1;
     this.#take(step);
-    for (const entry of step.unsure) void this.#verify(entry);
+    void this.#verify(step.unsure);
     this.#tellHead();
   }
 
@@ -288,14 +289,25 @@ export class TabSync {
     if (reply.kind !== "ack" || logId === null) return;
     this.#patience.granted();
     const evidence = ackEvidence(id, reply.frame.state, reply.frame.seq);
-    const step = takeEvidence(this.#view.outbox, evidence, { tabId: this.tabId, logId, now: this.#wire.clock.now() });
+    const term = this.#view.state.version[0];
+    const where = { tabId: this.tabId, logId, term, now: this.#wire.clock.now() };
+    const step = takeEvidence(this.#view.outbox, evidence, where);
     this.#setOutbox(step.outbox, step.changes);
     if (!this.needed) this.#wire.released();
   }
 
-  async #verify(entry: StoredOutboxEntry): Promise<void> {
-    const found = await this.#pages.isThere(entry);
-    if (found === false && !this.#closed) this.#setOutbox(moveToLost(this.#view.outbox, entry));
+  /** One after the other: after a restart of the server there may be many. */
+  async #verify(entries: readonly StoredOutboxEntry[]): Promise<void> {
+    for (const entry of entries) {
+      const place = await this.#pages.placeOf(entry);
+      if (this.#closed) return;
+      if (place === false) {
+        this.#setOutbox(moveToLost(this.#view.outbox, entry));
+      } else if (place !== null) {
+        const step = confirmKept(this.#view.outbox, entry, place);
+        this.#setOutbox(step.outbox, step.changes);
+      }
+    }
   }
 
   // --- messages and commands ---------------------------------------------------------------------------------------

@@ -226,7 +226,7 @@ function finish(view: TabView, evidence: readonly Evidence[], now: number): View
   const step =
     logId === null || evidence.length === 0
       ? { outbox: view.outbox, changes: [] }
-      : takeEvidence(view.outbox, evidence, { tabId: view.tabId, logId, now });
+      : takeEvidence(view.outbox, evidence, { tabId: view.tabId, logId, term: view.state.version[0], now });
   const trimmed = trim({ ...view, outbox: step.outbox });
   const next = trimmed.attached || windowHi(trimmed) < trimmed.state.tail ? trimmed : { ...trimmed, attached: true };
   const missing = (next.attached && windowHi(next) !== next.state.tail) || behind(next.state);

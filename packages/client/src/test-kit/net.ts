@@ -123,6 +123,13 @@ export class Peer {
     const at = this.wire?.toClient.findIndex((frame) => frame.type === "ops") ?? -1;
     if (at >= 0) this.wire?.toClient.splice(at, 1);
   }
+  /** The next two frames change places, as they may where a proxy joins several connections. Heads stay behind acks. */
+  swapFrames(): void {
+    const frames = this.wire?.toClient ?? [];
+    const [first, second] = frames;
+    if (first?.type !== "ops" || second?.type !== "ops") return;
+    frames.splice(0, 2, second, first);
+  }
   /** One of the frames of this connection comes again. */
   carryAgain(which: number): void {
     const { carried = [] } = this.wire ?? {};
