@@ -339,6 +339,56 @@ export function describeLogs(open: OpenLog): void {
     });
   });
 
+  describe("purge and earlier logs", () => {
+    test("[LOG-22] what a living tab reaches by an earlier log of its own, or of the purged tab, stays, and so do all files", async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const parent = await claimed(log);
+      await write(log, parent, ["a", "b", "c"]);
+      const cleared = { kind: "fresh", logId: ids.log() } as const;
+      sound(await log.point(parent, cleared, startMs));
+      await write(log, await claimOf(log, parent.tabId), ["anew"]);
+      const { blob } = sound(await log.blobs.put(new Uint8Array([1, 2]), "x/y"));
+      // A tab on a fork of that earlier log, which then goes on elsewhere: it reaches the rows by an earlier log of its own.
+      const target = { kind: "child", logId: ids.log(), parentId: parent.logId, parentSeq: 2 } as const;
+      const child = await claimOf(log, (await makeTab(log, { logId: target.logId }, target)).id);
+      await write(log, child, ["x"]);
+      sound(await log.point(child, { kind: "fresh", logId: ids.log() }, startMs));
+      sound(await log.changeTab(parent.tabId, { trashedAt: startMs }));
+      expect(await log.purge(parent.tabId)).toBeNull();
+      expect(await texts(log, child.logId)).toEqual(["a", "b", "x"]);
+      expect([await log.row(parent.logId, 3), await log.row(cleared.logId, 1)]).toEqual([null, null]);
+      expect((await log.logsOf(child.tabId)).map(({ id }) => id)).toContain(child.logId);
+      expect([...((await log.blobs.get(blob))?.bytes ?? [])]).toEqual([1, 2]);
+      const claim = await claimOf(log, child.tabId);
+      expect(sound(await log.point(claim, { kind: "earlier", logId: child.logId }, startMs)).tail).toBe(3);
+      sound(await log.changeTab(child.tabId, { trashedAt: startMs }));
+      expect(await log.purge(child.tabId)).toBeNull();
+      expect(await log.row(parent.logId, 1)).toBeNull();
+    });
+
+    test("[LOG-14] every log that a tab ever pointed to is on its list, through forks, cuts and ways back", async () => {
+      await using opened = await open();
+      const { log } = opened;
+      let claim = await claimed(log);
+      const made = [claim.logId];
+      for (const kind of ["fresh", "child", "earlier", "child", "fresh", "earlier", "child"] as const) {
+        await write(log, claim, [kind]);
+        const logId = kind === "earlier" ? (made[1] ?? claim.logId) : ids.log();
+        const target = kind === "child" ? { kind, logId, parentId: claim.logId, parentSeq: 1 } : { kind, logId };
+        sound(await log.point(claim, target, startMs));
+        if (kind !== "earlier") made.push(logId);
+        claim = await claimOf(log, claim.tabId);
+      }
+      expect((await log.logsOf(claim.tabId)).map(({ id }) => id)).toEqual(made);
+      const forked = { kind: "child", logId: ids.log(), parentId: claim.logId, parentSeq: 1 } as const;
+      const fork = await makeTab(log, { logId: forked.logId }, forked);
+      expect((await log.logsOf(fork.id)).map(({ id }) => id)).toEqual([forked.logId]);
+      expect((await log.logsOf(claim.tabId)).map(({ id }) => id)).toEqual(made);
+      for (const logId of made) sound(await log.page({ logId, limit: 1 }));
+    });
+  });
+
   describe("tabs", () => {
     test("[LOG-27] a tab is kept as it was made and changed, in the order of making", async () => {
       await using opened = await open();
