@@ -283,6 +283,13 @@ describe("the end", () => {
     expect(made.clock.pending()).toBe(0);
   });
 
+  test("[WS-8] also when the clock of the machine is set back meanwhile", async () => {
+    const made = await greeted();
+    made.clock.jump(-3_600_000);
+    await made.clock.advance(40_000 + limits.pingIntervalMs);
+    expect(made.ends).toEqual([{ code: 4408, reason: "silent" }]);
+  });
+
   test("[WS-9] a reader that takes nothing is closed as slow, to try again", async () => {
     const { id } = await house.tab();
     const made = await greeted();

@@ -232,6 +232,8 @@ export class ConnectionDoor {
   #beat(): void {
     this.#timer.cancel();
     const { clock } = this.#ports;
+    // A clock that was set back must not make a dead connection live as long as it went back: silence counts from here on.
+    this.#heardAt = Math.min(this.#heardAt, clock.now());
     const left = limits.silenceMaxMs - (clock.now() - this.#heardAt);
     if (left <= 0) {
       this.#silent();
