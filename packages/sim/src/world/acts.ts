@@ -42,8 +42,8 @@ function onPage(world: World, device: Device, step: Step): void {
 function closePage(world: World, device: Device | undefined): void {
   if (device === undefined || device.page === null) return;
   device.close();
-  for (const id of device.own.keys()) {
-    if (!device.stored.has(id) && !world.disk.truth.inbox.has(id)) device.own.delete(id);
+  for (const { id, kept } of device.own.values()) {
+    if (!kept && !world.disk.truth.inbox.has(id)) device.own.delete(id);
   }
 }
 

@@ -39,6 +39,8 @@ export interface Own {
   readonly id: ChunkId;
   readonly tab: TabId;
   readonly text: string;
+  /** The page was told that the store has it: from then on it outlives the page. */
+  kept: boolean;
 }
 
 export class Device {
@@ -111,7 +113,7 @@ export class Page {
       clock: processClock(queue, this.life, device.skew),
       newId: () => ids.chunk(),
       random: () => prng.float(),
-      outbox: device.ports.tampered(this.#store()),
+      outbox: this.#watched(device.ports.tampered(this.#store())),
       identity: { client: device.name, build: "build" },
     });
   }
@@ -127,13 +129,22 @@ export class Page {
 
   send(tab: TabId, text: string, delivery: Delivery): ChunkId | null {
     const id = this.shown.get(tab)?.handle.send({ text, delivery }) ?? null;
-    if (id !== null) this.device.own.set(id, { id, tab, text });
+    if (id !== null) this.device.own.set(id, { id, tab, text, kept: false });
     return id;
   }
 
   end(): void {
     this.life.alive = false;
     this.client.close();
+  }
+
+  #watched(store: OutboxStore): OutboxStore {
+    const put: OutboxStore["put"] = async (entry) => {
+      await store.put(entry);
+      const own = this.device.own.get(entry.id);
+      if (own !== undefined) own.kept = true;
+    };
+    return { load: () => store.load(), put, remove: (id) => store.remove(id) };
   }
 
   #store(): OutboxStore {

@@ -30,6 +30,8 @@ function differs(world: World, tab: TabId, snapshot: TabSnapshot): string | null
   if (truth.tabs.get(tab)?.trashedAt !== null) return "it is in the trash";
   const { rows, open, queue, pending, status, window } = snapshot;
   const tail = truth.tailOf(logId);
+  const turn = truth.openTurn(logId);
+  if (turn !== null) return `turn ${turn} has no end`;
   if (!snapshot.ready || snapshot.logId !== logId) return `it stands on log ${snapshot.logId}, the tab on ${logId}`;
   if (status.turnId !== null || (status.state !== "idle" && status.state !== "error")) return `it is ${status.state}`;
   if (status.fault !== undefined) return `it shows the fault ${status.fault.code}`;

@@ -125,7 +125,10 @@ const words = ["one ", "two ", "and ", "three", "😀", "né ", "\n", "x", "`cod
 function* answer(world: ModelWorld): Generator<Last> {
   const { prng, mood } = world;
   if (mood.calm) {
-    yield* text(prng, "a", 2);
+    yield { type: "text-start", id: "a" };
+    yield { type: "text-delta", id: "a", delta: `well, ${prng.pick(words)}` };
+    yield { type: "text-delta", id: "a", delta: "that is all" };
+    yield { type: "text-end", id: "a" };
     yield finish("stop");
     return;
   }

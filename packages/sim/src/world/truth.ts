@@ -26,6 +26,8 @@ interface TruthLog {
   readonly ends: Map<TurnId, number>;
   readonly results: Map<string, number>;
   readonly calls: Map<string, number>;
+  /** The turn of its newest row of one. */
+  turn: TurnId | null;
 }
 
 /** What was ever true, also of a database that was thrown away. */
@@ -173,7 +175,23 @@ export class Truth {
       ends: new Map(),
       results: new Map(),
       calls: new Map(),
+      turn: child ? this.#turnAt(target.parentId, target.parentSeq) : null,
     });
+  }
+
+  /** The turn that the newest row of one belongs to, up to a seq. */
+  #turnAt(logId: LogId, upTo: number): TurnId | null {
+    for (let seq = upTo; seq > 0; seq -= 1) {
+      const turnId = this.rowAt(logId, seq)?.turnId;
+      if (turnId !== undefined && turnId !== "") return turnId;
+    }
+    return null;
+  }
+
+  /** The turn that has begun in a log and not ended. */
+  openTurn(logId: LogId): TurnId | null {
+    const turn = this.logs.get(logId)?.turn ?? null;
+    return turn === null || this.find(logId, turn, (log) => log.ends) !== null ? null : turn;
   }
 
   /** A term names one owner of a tab, for ever: also of a database that was restored. */
@@ -191,7 +209,11 @@ export class Truth {
     must(this.find(logId, row.id, (log) => log.seqs) === null, "once", () => `row ${row.id} was sealed twice`);
     const over = row.turnId !== "" && this.find(logId, row.turnId, (log) => log.ends) !== null;
     must(!over, "turn-end", () => `row ${row.id} (${row.type}) of turn ${row.turnId} stands behind its end`);
+    const open = this.openTurn(logId);
+    const between = open !== null && row.turnId !== "" && row.turnId !== open;
+    must(!between, "turn-end", () => `turn ${row.turnId} begins while ${open} has no end`);
     const log = this.logs.get(logId);
+    if (log !== undefined && row.turnId !== "") log.turn = row.turnId;
     log?.rows.push(row);
     log?.seqs.set(row.id, seq);
     if (row.type === "tool_call") log?.calls.set(row.data.callId, seq);
