@@ -137,9 +137,11 @@ export class PageDriver implements AsyncDisposable {
     }, count);
   }
 
-  async reload(): Promise<void> {
+  /** `bad`: through the network as it is. */
+  async reload(bad: boolean): Promise<void> {
     // A person's hand is slower than the store that takes a sent message.
     await this.frames(3);
+    if (!bad) this.proxy.heal();
     await this.page.reload({ waitUntil: "domcontentloaded", timeout: reloadMs }).catch(() => undefined); // The network is allowed to be bad.
   }
 
@@ -178,24 +180,18 @@ export class PageDriver implements AsyncDisposable {
     }
   }
 
-  /** The network is well again, and the machine tells the page so. */
+  /** The network is well again, and the machine tells the page so; a page that could not be loaded is loaded now. */
   async heal(): Promise<void> {
     this.proxy.heal();
     await this.#inPage(() => dispatchEvent(new Event("online")), undefined);
+    const there = await this.#inPage(() => document.querySelector("#app > *") !== null, undefined);
+    if (!there) await this.page.reload({ waitUntil: "domcontentloaded" });
   }
 
   /** The page is there, whatever became of it, and connected. */
   async revive(): Promise<void> {
     await this.heal();
-    const there = await this.#read(
-      () => document.querySelector('[data-testid="message-field"]') !== null,
-      undefined,
-      false,
-    );
-    if (!there) {
-      await this.page.reload({ waitUntil: "domcontentloaded" });
-      await this.tab.at("message-field").waitFor();
-    }
+    await this.tab.at("message-field").waitFor();
     await this.#untilLive();
   }
 

@@ -24,7 +24,7 @@ export interface RunReport {
 }
 
 /** At the end everything must come to rest within so many looks, of a tenth of a second or more each. */
-const looksMax = 600;
+const looksMax = 200;
 
 /** One server, two pages, and as many programs as one likes, each on a tab of its own. */
 export class PageWorld implements AsyncDisposable {
@@ -201,7 +201,7 @@ class Play {
         await pages[act.page].scroll(act.to);
         return true;
       case "reload":
-        await pages[act.page].reload();
+        await pages[act.page].reload(act.bad);
         return true;
       case "model":
         model.speak(act.deltas);

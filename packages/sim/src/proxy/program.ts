@@ -28,7 +28,8 @@ export type Act =
   | { readonly act: "edit"; readonly page: PageNumber; readonly nth: number }
   | { readonly act: "answer"; readonly page: PageNumber; readonly button: "allow-once" | "deny" }
   | { readonly act: "scroll"; readonly page: PageNumber; readonly to: "top" | "bottom" }
-  | { readonly act: "reload"; readonly page: PageNumber }
+  /** `bad`: through the network as it is; else somebody waited until it was well. */
+  | { readonly act: "reload"; readonly page: PageNumber; readonly bad: boolean }
   /** The model says so many deltas more, or all the rest (null). */
   | { readonly act: "model"; readonly deltas: number | null }
   /** The page lets so many frames pass. */
@@ -54,7 +55,7 @@ const faults: readonly [(prng: Prng) => NetworkFault, ...((prng: Prng) => Networ
 
 /** How often each is drawn, in relation to the others. */
 const draws: readonly (readonly [weight: number, draw: Draw])[] = [
-  [20, (prng) => ({ act: "send", page: anyPage(prng), delivery: prng.pick(["steer", "queue", "queue", "stop"]) })],
+  [16, (prng) => sendAct(prng)],
   [16, (prng) => ({ act: "model", deltas: prng.chance(0.6) ? null : prng.int(1, 4) })],
   [3, (prng) => ({ act: "stop", page: anyPage(prng) })],
   [
@@ -69,7 +70,7 @@ const draws: readonly (readonly [weight: number, draw: Draw])[] = [
   [5, (prng) => ({ act: "edit", page: anyPage(prng), nth: prng.int(0, 3) })],
   [9, (prng) => ({ act: "answer", page: anyPage(prng), button: prng.pick(["allow-once", "deny"]) })],
   [6, (prng) => ({ act: "scroll", page: anyPage(prng), to: prng.pick(["top", "bottom"]) })],
-  [3, (prng) => ({ act: "reload", page: anyPage(prng) })],
+  [3, (prng) => ({ act: "reload", page: anyPage(prng), bad: prng.chance(0.25) })],
   [6, (prng) => ({ act: "look", page: anyPage(prng), frames: prng.int(1, 6) })],
   [12, (prng) => ({ act: "fault", page: anyPage(prng), fault: prng.pick(faults)(prng) })],
   [10, (prng) => ({ act: "heal", page: anyPage(prng) })],
@@ -78,8 +79,21 @@ const draws: readonly (readonly [weight: number, draw: Draw])[] = [
 const weightOfAll = draws.reduce((sum, [weight]) => sum + weight, 0);
 
 export function drawProgram(prng: Prng, length: number): readonly Act[] {
-  return Array.from({ length }, () => drawAct(prng));
+  const acts: Act[] = [];
+  while (acts.length < length) {
+    const act = drawAct(prng);
+    acts.push(act);
+    // What is sent while nobody knows of the fault is what can be lost.
+    if (act.act === "fault" && prng.chance(0.6)) acts.push({ ...sendAct(prng), page: act.page });
+  }
+  return acts.slice(0, length);
 }
+
+const sendAct = (prng: Prng): Extract<Act, { act: "send" }> => ({
+  act: "send",
+  page: anyPage(prng),
+  delivery: prng.pick(["steer", "queue", "queue", "stop"]),
+});
 
 function drawAct(prng: Prng): Act {
   let at = prng.int(0, weightOfAll - 1);
