@@ -3,7 +3,7 @@
  * left unfinished ends that turn, or goes on waiting with it, before anybody else reaches the tab.
  */
 import { recover } from "@varve/agent";
-import type { Fence } from "@varve/log";
+import type { Fence, TabEntry } from "@varve/log";
 import { type Fault, fault, isFault, type LimitName, type StoredRow, type TabId } from "@varve/protocol";
 import { outcomeFault } from "./act-faults.ts";
 import { readable, unknownTab } from "./faults.ts";
@@ -29,6 +29,8 @@ export class TabOwners {
   readonly #ports: OwnersPorts;
   readonly #actors = new Map<TabId, TabActor>();
   readonly #opening = new Map<TabId, Promise<TabActor | Fault>>();
+  /** Fields that were changed while the tab's owner was being made. */
+  readonly #news = new Map<TabId, TabEntry>();
   readonly #unfinished: Set<TabId>;
   #closing = false;
   #recovered = 0;
@@ -63,9 +65,17 @@ export class TabOwners {
     if (known !== undefined) return known;
     if (!this.#ports.isKnown(tab)) return unknownTab();
     if (this.#closing) return fault("shutting-down", "The server is closing.", "Try again when it is back.");
-    const opening = this.#opening.get(tab) ?? this.#made(tab).finally(() => this.#opening.delete(tab));
+    const opening = this.#opening.get(tab) ?? this.#made(tab).finally(() => this.#notOpening(tab));
     this.#opening.set(tab, opening);
     return opening;
+  }
+
+  /** The tab's own fields have changed. An owner that is being made knows it before anybody reaches the tab. */
+  renewed(entry: TabEntry): TabActor | undefined {
+    const actor = this.#actors.get(entry.id);
+    if (actor !== undefined) actor.core.renewed(entry);
+    else if (this.#opening.has(entry.id)) this.#news.set(entry.id, entry);
+    return actor;
   }
 
   /** The tab is gone. */
@@ -100,11 +110,23 @@ export class TabOwners {
     if (claim === null) return unknownTab();
     if (isFault(claim)) return claim;
     const actor = this.#actorOn(claim);
+    this.#tellNews(actor);
     const problem = await actor.core.mailbox.run(() => this.#takeOver(actor));
     if (problem !== null) return problem;
+    this.#tellNews(actor);
     this.#actors.set(tab, actor);
     this.#ports.changed(tab);
     return actor;
+  }
+
+  #tellNews({ core }: TabActor): void {
+    const entry = this.#news.get(core.tabId);
+    if (entry !== undefined) core.renewed(entry);
+  }
+
+  #notOpening(tab: TabId): void {
+    this.#opening.delete(tab);
+    this.#news.delete(tab);
   }
 
   #actorOn(claim: ConstructorParameters<typeof TabCore>[0]): TabActor {

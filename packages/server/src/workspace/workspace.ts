@@ -426,8 +426,7 @@ export class LiveWorkspace implements Workspace {
       const entry = await this.#options.log.changeTab(tab, whole);
       if (isFault(entry)) return entry;
       this.#entries.set(tab, entry);
-      const actor = this.#owners.get(tab);
-      actor?.core.renewed(entry);
+      const actor = this.#owners.renewed(entry);
       if (actor !== undefined) this.contexts.rested(actor);
       this.#feed.changed(tab);
       return this.get(tab);
