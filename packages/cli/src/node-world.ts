@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "@varve/protocol";
 import manifest from "../package.json" with { type: "json" };
+import { keepHeapLean } from "./lean-heap.ts";
 import type { World } from "./world.ts";
 
 declare const __VARVE_BUILD__: string | undefined;
@@ -40,6 +41,7 @@ export function nodeWorld(base: string): World {
     build: typeof __VARVE_BUILD__ === "string" ? __VARVE_BUILD__ : "dev",
     openBrowser: (url) => openBrowser(url, process.platform),
     strayErrors: (tell) => void process.on("unhandledRejection", tell),
+    listening: keepHeapLean,
     ending: endingSignal(),
   };
 }

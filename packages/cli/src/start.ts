@@ -34,6 +34,7 @@ export async function start(command: StartCommand, world: World): Promise<ExitCo
   world.strayErrors((error) => outcome.log("error", "stray-error", { error }));
   const link = outcome.link();
   world.out(`Varve listening on ${outcome.url}\nSign in: ${link}\n`);
+  world.listening();
   if (command.open) openUnlessPageReturns(outcome, world);
   await ended(world.ending);
   await outcome.stop();

@@ -25,6 +25,8 @@ export interface World {
   readonly openBrowser: (url: string) => void;
   /** Rejections that nobody awaited: one of them must not end every tab's work. */
   readonly strayErrors: (tell: (error: unknown) => void) => void;
+  /** The server listens: what its start left behind may go. */
+  readonly listening: () => void;
   /** Aborts when somebody asks this process to end. */
   readonly ending: AbortSignal;
 }

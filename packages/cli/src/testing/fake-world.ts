@@ -55,6 +55,7 @@ export function fakeWorld(home: string, given: Partial<World> = {}): FakeWorld {
     build: "test",
     openBrowser: (url) => void opened.push(url),
     strayErrors: () => undefined,
+    listening: () => undefined,
     ending: ending.signal,
     ...given,
     printed: () => out,
