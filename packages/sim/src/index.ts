@@ -21,6 +21,7 @@ export { type FailurePlan, failAt, failingPort, failOn, failWhen } from "./fail-
 export { createFakeClock, type FakeClock, settle } from "./fake-clock.ts";
 export { countingIdTexts, createFakeIds, createSeededIds } from "./fake-ids.ts";
 export { type CommitFailure, faultyLog } from "./faulty-log.ts";
+export { growTab, type LargeTab, type LargeTabOptions } from "./large-tab.ts";
 export { createPrng, type Prng } from "./prng.ts";
 export { makeProject, type Project, type ProjectKind } from "./project.ts";
 
