@@ -13,7 +13,7 @@ export type Moment = (typeof moments)[number];
 export type LifeMoment = Exclude<Moment, "boot" | "recovery">;
 
 /** A moment that does not come within this time is not waited for any longer. */
-const momentMs = 6_000;
+const momentMs = 8_000;
 /** Longest life that ends just at any time. */
 const anyMs = 900;
 

@@ -72,12 +72,14 @@ export class KillScript {
   #blocks({ index, lastResults }: FakeRequest): readonly ReplyBlock[] {
     const prng = this.#prng;
     if (this.mood === "calm") return [this.#text(index, 8)];
-    const thinks = prng.chance(0.4) ? [{ type: "thinking", text: this.#words(index, wordsMax / 2) } as const] : [];
+    // Where commands are waited for, they come soon.
+    const thoughts = this.mood === "works" ? 10 : wordsMax / 2;
+    const thinks = prng.chance(0.4) ? [{ type: "thinking", text: this.#words(index, thoughts) } as const] : [];
     const drawn = prng.chance(lastResults.length > 0 ? 0.35 : 0.5);
     const works = this.mood === "any" ? drawn : this.mood === "works";
     if (!works) return [...thinks, this.#text(index, wordsMax)];
     const calls = Array.from({ length: prng.int(1, 3) }, (_, at) => this.#command(`key-${index}-${at}`));
-    return [...thinks, ...(prng.chance(0.6) ? [this.#text(index, 60)] : []), ...calls];
+    return [...thinks, ...(prng.chance(0.6) ? [this.#text(index, this.mood === "works" ? 10 : 60)] : []), ...calls];
   }
 
   #command(key: string): ReplyBlock {
