@@ -243,22 +243,25 @@ async function play(script: readonly Act[]): Promise<void> {
 }
 
 test("[TAB-126] whatever two clients do at once, both end alike, every command is answered, nothing is lost or twice", async () => {
-  await fc.assert(fc.asyncProperty(acts, play), { numRuns: 60, endOnFailure: false });
+  await fc.assert(fc.asyncProperty(acts, play), { numRuns: 25, endOnFailure: false });
 });
 
-const pairs = kinds.flatMap((one) => kinds.map((other) => [one, other] as const));
-
-test("[TAB-126] each two acts at once, while a call waits for an answer and two messages wait", async () => {
-  const before: readonly Act[] = [
-    { who: 0, kind: "steer", pick: 0, after: true },
-    { who: 0, kind: "queue", pick: 0, after: true },
-    { who: 1, kind: "queue", pick: 0, after: true },
-  ];
-  for (const [one, other] of pairs) {
-    await play([
-      ...before,
-      { who: 0, kind: one, pick: 0, after: true },
-      { who: 1, kind: other, pick: 0, after: false },
-    ]);
-  }
-});
+/** Which of the two comes first is decided by turns; the runs above have all orders. */
+test.each(kinds)(
+  "[TAB-126] %s beside each other act, while a call waits for an answer and two messages wait",
+  async (one) => {
+    const before: readonly Act[] = [
+      { who: 0, kind: "steer", pick: 0, after: true },
+      { who: 0, kind: "queue", pick: 0, after: true },
+      { who: 1, kind: "queue", pick: 0, after: true },
+    ];
+    for (const [at, other] of kinds.slice(kinds.indexOf(one)).entries()) {
+      const [first, second] = at % 2 === 0 ? [one, other] : [other, one];
+      await play([
+        ...before,
+        { who: 0, kind: first, pick: 0, after: true },
+        { who: 1, kind: second, pick: 0, after: false },
+      ]);
+    }
+  },
+);
