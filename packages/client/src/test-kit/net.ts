@@ -58,6 +58,8 @@ interface Wire {
 interface AskedPage {
   readonly path: string;
   readonly answer: (body: unknown) => void;
+  /** What the server has said; on its way from then on, whatever happens there. */
+  body?: unknown;
 }
 
 export class Peer {
@@ -136,11 +138,17 @@ export class Peer {
     const frame = carried[which % Math.max(1, carried.length)];
     if (frame !== undefined && frame.type !== "hello") this.wire?.handlers.frame(JSON.stringify(frame));
   }
+  /** The server makes the answer of the oldest request that it has not answered yet. */
+  servePage(): void {
+    const asked = this.pages.find((page) => page.body === undefined);
+    if (asked !== undefined) asked.body = this.#bodyOf(asked.path);
+  }
   answerPage(): void {
     const asked = this.pages.shift();
-    if (asked === undefined) return;
-    const digest = asked.path.includes("/head?");
-    asked.answer(digest ? this.owner.headBody(asked.path) : this.owner.page(queryOf(asked.path)));
+    asked?.answer(asked.body ?? this.#bodyOf(asked.path));
+  }
+  #bodyOf(path: string): unknown {
+    return path.includes("/head?") ? this.owner.headBody(path) : this.owner.page(queryOf(path));
   }
   /** The connection breaks: what was under way is gone, unless the network brings it after all (`carryLate`). */
   cut(code = 1006): void {

@@ -91,6 +91,8 @@ export class Owner {
   digestMismatches = 0;
   /** Every row, text and version that was ever true, to tell a phantom by. */
   readonly everTexts = new Map<ChunkId, string[]>();
+  /** `log id` of every row that ever stood in a log. */
+  readonly everRows = new Set<string>();
   /** Messages that were cancelled, whatever a restored database says. */
   readonly everDropped = new Set<ChunkId>();
   #logs = 1;
@@ -254,6 +256,7 @@ export class Owner {
     const ops = Array.from({ length: count }, (): Op => {
       const row = textRow({ id: `r${this.term}-${++this.#blocks}`, seq: this.tail + 1, term: this.term });
       this.rows.push(row);
+      this.everRows.add(`${this.log} ${row.id}`);
       this.#remember(row.id, row.id);
       return { op: "chunk-seal", row };
     });
@@ -326,6 +329,7 @@ export class Owner {
   }
   #seal(row: LogChunk): void {
     this.rows.push(row);
+    this.everRows.add(`${this.log} ${row.id}`);
     if (row.type === "text") this.#remember(row.id, row.data.text);
     this.emit({ op: "chunk-seal", row });
   }
