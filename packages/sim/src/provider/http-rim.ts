@@ -56,6 +56,17 @@ export function responseSink(response: ServerResponse): Sink {
     });
   });
   let flushed: Promise<void> = Promise.resolve();
+  /** One listener for all that wait: a test may emit much at once. */
+  let draining: Promise<void> | null = null;
+  const drained = (): Promise<void> => {
+    draining ??= new Promise((resolve) => {
+      response.once("drain", () => {
+        draining = null;
+        resolve();
+      });
+    });
+    return draining;
+  };
   return {
     gone,
     isGone: () => isGone,
@@ -69,7 +80,7 @@ export function responseSink(response: ServerResponse): Sink {
       const written = deferred<void>();
       flushed = written.promise;
       const isTaken = response.write(text, () => written.resolve());
-      if (!isTaken) await Promise.race([gone, new Promise<void>((resolve) => response.once("drain", () => resolve()))]);
+      if (!isTaken) await Promise.race([gone, drained()]);
       // One turn of the event loop: each event leaves by itself, and a caller that left is noticed in mid-stream.
       await new Promise<void>((resolve) => {
         setImmediate(resolve);
