@@ -1,6 +1,7 @@
 import { createFakeProvider, makeProject } from "@varve/sim";
 import { Follower, Product } from "@varve/sim/e2e";
 import { processorUs } from "./lib/process-figures.ts";
+import { anthropicModel } from "./lib/provider-package.ts";
 import { numberFlag, report } from "./lib/report.ts";
 import { median, rounded } from "./lib/statistics.ts";
 
@@ -53,9 +54,8 @@ async function main(): Promise<void> {
 /** Processor time of the provider package for the same answer a delta, less what saying and reading its bytes takes. */
 async function adapterAlone(url: string): Promise<number> {
   const said = await spent(() => drained(fetchAnswer(url)));
-  const { createAnthropic } = await import("@ai-sdk/anthropic");
-  const model = createAnthropic({ apiKey: "k", baseURL: `${url}/v1` })("claude-test");
-  const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "flood" }] }];
+  const model = anthropicModel(`${url}/v1`, "claude-test");
+  const prompt = [{ role: "user", content: [{ type: "text", text: "flood" }] }];
   const read = await spent(async () => {
     const { stream } = await model.doStream({ prompt, includeRawChunks: true });
     for await (const _ of stream);

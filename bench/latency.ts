@@ -1,8 +1,8 @@
 import { createFakeProvider, type FakeProvider, makeProject } from "@varve/sim";
 import { Product } from "@varve/sim/e2e";
-import { WebSocket } from "ws";
 import { isPassThrough, startPassThrough } from "./lib/pass-through.ts";
 import { numberFlag, report } from "./lib/report.ts";
+import { type ClientSocket, WebSocket } from "./lib/sockets.ts";
 import { quantile, thousandths } from "./lib/statistics.ts";
 import { inTurns } from "./lib/turns.ts";
 
@@ -97,11 +97,11 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /** A socket that says when a mark came. */
 class Ear {
   next = 0;
-  readonly #socket: WebSocket;
+  readonly #socket: ClientSocket;
   #mark = "";
   #heard: ((at: number) => void) | null = null;
 
-  private constructor(socket: WebSocket) {
+  private constructor(socket: ClientSocket) {
     this.#socket = socket;
     socket.on("message", (data) => {
       const at = performance.now();

@@ -1,6 +1,6 @@
 /** The raw limit that a hub is held against: a `ws` server in a process of its own that sends one text to everybody. */
 import { type ChildProcess, fork } from "node:child_process";
-import { type AddressInfo, WebSocketServer } from "ws";
+import { WebSocketServer } from "./sockets.ts";
 
 const flag = "--bare-broadcast";
 
@@ -16,8 +16,7 @@ export function isBroadcast(): boolean {
   if (!process.argv.includes(flag)) return false;
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1", perMessageDeflate: false });
   server.on("listening", () => {
-    // A server that listens on a port has an address with one.
-    process.send?.((server.address() as AddressInfo).port);
+    process.send?.(server.address().port);
   });
   process.on("message", (text) => {
     for (const client of server.clients) client.send(String(text));

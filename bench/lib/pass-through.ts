@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { request } from "node:http";
-import { type AddressInfo, WebSocketServer } from "ws";
+import { WebSocketServer } from "./sockets.ts";
 
 const flag = "--pass-through";
 
@@ -21,8 +21,7 @@ export function isPassThrough(): boolean {
   const provider = new URL("/v1/messages", process.argv[at + 1]);
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1", perMessageDeflate: false });
   server.on("listening", () => {
-    // A server that listens on a port has an address with one.
-    process.send?.((server.address() as AddressInfo).port);
+    process.send?.(server.address().port);
   });
   server.on("connection", (socket) => {
     socket.once("message", (body) => {

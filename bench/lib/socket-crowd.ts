@@ -1,5 +1,5 @@
 /** Many clients that only count what comes: what a reader costs is not the server's. */
-import { WebSocket } from "ws";
+import { type ClientSocket, WebSocket } from "./sockets.ts";
 
 export interface Crowd {
   readonly count: number;
@@ -18,7 +18,7 @@ export interface CrowdOptions {
 
 /** Resolves once all are connected and have said what they say. */
 export async function gather({ url, count, headers = {}, says = [] }: CrowdOptions): Promise<Crowd> {
-  const sockets: WebSocket[] = [];
+  const sockets: ClientSocket[] = [];
   let frames = 0;
   let bytes = 0;
   for (let made = 0; made < count; made++) {

@@ -53,6 +53,17 @@ function rig(focused = true): Rig {
   return Object.assign(made, { clock, feed, subscription, frames, heads: () => heads, slow: () => slow });
 }
 
+/** One more reader of a feed, told everything up to now. */
+function reader(feed: TabFeed, clock: FakeClock, focused = true): Frame[] {
+  const frames: Frame[] = [];
+  const sink = { send: (frame: Frame) => frames.push(frame), buffered: () => 0, closeSlow: () => {} };
+  const ports = { tab, feed, clock, sink, closed: () => {}, sendHead: () => {} };
+  const subscription = new TabSubscription(ports, focused);
+  subscription.hold(feed.here());
+  subscription.release();
+  return frames;
+}
+
 const textOf = (frames: readonly Frame[]): string =>
   frames
     .flatMap((frame) => (frame.type === "ops" ? frame.ops : []))
@@ -231,23 +242,7 @@ describe("a subscription is a cursor", () => {
 
   test("[HUB-11] readers who were told the same get one frame, whenever they came; others get their own", async () => {
     const { feed, clock, frames: first } = rig();
-    const read = (): Frame[] => {
-      const frames: Frame[] = [];
-      const subscription = new TabSubscription(
-        {
-          tab,
-          feed,
-          clock,
-          closed: () => {},
-          sink: { send: (frame) => frames.push(frame), buffered: () => 0, closeSlow: () => {} },
-          sendHead: () => {},
-        },
-        true,
-      );
-      subscription.hold(feed.here());
-      subscription.release();
-      return frames;
-    };
+    const read = (): Frame[] => reader(feed, clock);
     feed.publish(block("A"));
     feed.grow("A" as ChunkId, "to");
     // This one stands where the feed stands; the first was told nothing yet.
@@ -258,6 +253,36 @@ describe("a subscription is a cursor", () => {
     expect([textOf(first), textOf(late)]).toEqual(["together", "gether"]);
     expect(first.at(-1)).toBe(late.at(-1));
     expect(late).toHaveLength(1);
+  });
+
+  test("[HUB-12] readers who came at different moments are told on one tick, those in the background on their own", async () => {
+    const { feed, clock, frames: first } = rig();
+    const others: Frame[][] = [];
+    feed.publish(block("A"));
+    for (let at = 0; at < 5; at++) {
+      await clock.advance(7);
+      others.push(reader(feed, clock));
+      feed.grow("A" as ChunkId, "x");
+    }
+    const away = reader(feed, clock, false);
+    const counts = (): number[] => [first, ...others].map((frames) => frames.length);
+    for (let ms = 0; ms < limits.focusedIntervalMs; ms++) {
+      feed.grow("A" as ChunkId, "x");
+      await clock.advance(1);
+    }
+    const before = counts();
+    let told = 0;
+    for (let ms = 0; ms < limits.backgroundIntervalMs * 2; ms++) {
+      const sum = counts().reduce((all, one) => all + one, 0);
+      feed.grow("A" as ChunkId, "x");
+      await clock.advance(1);
+      if (counts().reduce((all, one) => all + one, 0) > sum) told++;
+    }
+    const grown = counts().map((count, at) => count - (before[at] ?? 0));
+    // All of them in each moment in which one is, and no oftener than every interval.
+    expect(grown).toEqual(grown.map(() => told));
+    expect(told).toBeLessThanOrEqual(Math.ceil((limits.backgroundIntervalMs * 2) / limits.focusedIntervalMs));
+    expect(away.length).toBeLessThanOrEqual(4);
   });
 
   test("[HUB-10] room on the socket is used at once by whoever is owed a frame, and asks nothing of the others", async () => {

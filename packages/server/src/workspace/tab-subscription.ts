@@ -120,7 +120,9 @@ export class TabSubscription implements Subscription {
         this.#flush();
       });
     } else {
-      this.#timer = this.#ports.clock.setTimer(interval - since, () => {
+      const { clock, feed } = this.#ports;
+      const tick = this.#focused ? feed.ticks.focused : feed.ticks.background;
+      this.#timer = tick.wait(clock, interval - since, () => {
         this.#timer = null;
         this.#flush();
       });
