@@ -1,5 +1,5 @@
 /** Which acts are possible in a state. What carries things on stands first: it is what settles a world. */
-import { canPage, type PageSide } from "./driver.ts";
+import { canPage, type PageSide, type Told } from "./driver.ts";
 import { alphabet } from "./owner.ts";
 import type { Act, Budgeted, Line, Setting, Verb, World } from "./world.ts";
 
@@ -59,11 +59,15 @@ function networkActs(line: Line, { scope }: Setting, left: Left): readonly Verb[
   if (line.copies.length > 0) verbs.push("copy");
   const [first, second] = line.down;
   if (first !== undefined && left("again")) verbs.push("again");
-  if (second !== undefined && left("swap")) verbs.push("swap");
+  if (first !== undefined && second !== undefined && canSwap(first, second) && left("swap")) verbs.push("swap");
   const merges = first?.frame.type === "ops" && second?.frame.type === "ops";
   if (merges && left("merge")) verbs.push("merge");
   return verbs;
 }
+
+/** A head that answers a subscription keeps its place: what follows it on a connection never comes before it. */
+const canSwap = (first: Told, second: Told): boolean =>
+  ![first, second].some(({ frame }) => frame.type === "head" && frame.re !== undefined);
 
 function personActs(line: Line, { off }: Setting, left: Left): readonly Act[] {
   const { client } = line;

@@ -52,7 +52,7 @@ export interface Client {
   readonly store: readonly StoredOutboxEntry[];
   readonly sub: { readonly kind: "off" | "pending" | "live"; readonly re: number };
   /** Sends that wait for their answer on this connection. */
-  readonly asked: readonly ChunkId[];
+  readonly asked: readonly { readonly id: ChunkId; readonly re: number }[];
   readonly unsure: readonly StoredOutboxEntry[];
   readonly page: AskedPage | null;
   /** Every message that it ever sent. */
@@ -97,8 +97,10 @@ function sendOutbox(client: Client): Client {
   let { view, says, asked } = client;
   for (const { id, text, delivery, state } of client.view.outbox.pending) {
     if (state !== "waiting") continue;
-    says = [...says, { type: "send", re: 0, tab: theTab, id, text, delivery }];
-    asked = [...asked, id];
+    // A message goes out once for each subscription, so that this with its id names one request.
+    const { re } = client.sub;
+    says = [...says, { type: "send", re, tab: theTab, id, text, delivery }];
+    asked = [...asked, { id, re }];
     view = withOutbox(view, markSent(view.outbox, id));
   }
   return { ...client, view, says, asked };
@@ -138,7 +140,7 @@ function takeHeadFrame(client: Client, frame: HeadFrame, off: Off): Client {
 }
 
 function takeAck(client: Client, frame: AckFrame): Client {
-  const at = frame.id === undefined ? -1 : client.asked.indexOf(frame.id);
+  const at = client.asked.findIndex(({ id, re }) => id === frame.id && re === frame.re);
   const logId = client.view.state.logId;
   if (at < 0 || frame.id === undefined) return client;
   const asked = client.asked.toSpliced(at, 1);
@@ -149,8 +151,10 @@ function takeAck(client: Client, frame: AckFrame): Client {
 }
 
 /** An `ack` that counts whoever asked: only where frames of an earlier socket are taken. */
-export const takeLateAck = (client: Client, frame: AckFrame): Client =>
-  frame.id === undefined ? client : { ...takeAck({ ...client, asked: [frame.id] }, frame), asked: client.asked };
+export function takeLateAck(client: Client, frame: AckFrame): Client {
+  if (frame.id === undefined) return client;
+  return { ...takeAck({ ...client, asked: [{ id: frame.id, re: frame.re }] }, frame), asked: client.asked };
+}
 
 function takeStep(client: Client, step: ViewStep): Client {
   const next = { ...stored(client, step.changes), view: step.view, unsure: [...client.unsure, ...step.unsure] };

@@ -102,7 +102,9 @@ function ownProblem({ client }: Line, world: World): string | null {
   if (sent.length === 0) return null;
   const { pending, lost, kept } = view.outbox;
   const shown = new Set<string>([...pending, ...lost].map((entry) => entry.id));
-  const remembered = new Set<string>(world.isRestored ? [...kept, ...unsure].map((entry) => entry.id) : []);
+  // A page that was just loaded shows what was accepted with its first head; after a restore it is looked up, or offered again.
+  const isAhead = world.isRestored || !view.ready;
+  const remembered = new Set<string>(isAhead ? [...kept, ...unsure].map((entry) => entry.id) : []);
   for (const id of sent) {
     if (shown.has(id) || cellOf(view.state, id) !== undefined) continue;
     const fate = world.owner.inbox.get(id);

@@ -67,7 +67,7 @@ export class Keys {
       this.#any.number(client.store),
       client.sub.kind,
       client.sub.re,
-      client.asked.join(),
+      client.asked.map(({ id, re }) => `${id}/${re}`).join(),
       this.#any.number(client.unsure),
       client.page === null ? "" : this.#any.number(client.page),
       client.sent.length,

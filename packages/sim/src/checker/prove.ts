@@ -14,7 +14,7 @@ export interface CounterExample {
 }
 
 /** States of a scope are counted up to here; one that has more is not exhausted. */
-export const statesMax = 300_000;
+export const statesMax = 500_000;
 /** Much more than any missing rule needs. */
 export const ablationStatesMax = 100_000;
 

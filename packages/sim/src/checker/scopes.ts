@@ -54,18 +54,19 @@ export const scopes: readonly Scope[] = [
   {
     ...plain,
     name: "a crash in the middle of a turn",
-    budget: { send: 1, open: 2, grow: 2, crash: 1, cut: 1 },
+    budget: { send: 1, open: 2, grow: 2, crash: 1 },
   },
   {
     ...plain,
     name: "another owner under living connections",
-    budget: { send: 1, open: 1, grow: 2, retake: 1, cut: 1 },
+    budget: { send: 1, "remote-send": 1, open: 1, grow: 2, retake: 1, cut: 1 },
   },
   {
     ...plain,
     name: "clear with messages that wait",
     isRunning: false,
-    budget: { clear: 1, send: 2, end: 2, page: 1, cut: 1 },
+    budget: { clear: 1, send: 2, end: 2, page: 1, cut: 2 },
+    lateCommands: true,
   },
   {
     ...plain,
@@ -77,13 +78,14 @@ export const scopes: readonly Scope[] = [
     ...plain,
     name: "restore and two own messages",
     isRunning: false,
-    budget: { send: 2, backup: 1, restore: 1, cut: 1, end: 1 },
+    budget: { send: 2, backup: 1, restore: 1, cut: 2, end: 1 },
+    lateCommands: true,
   },
   {
     ...plain,
     name: "restore with a clock set back",
     isRunning: false,
-    budget: { send: 1, backup: 1, crash: 1, "set-back": 1, cut: 1 },
+    budget: { send: 1, backup: 1, crash: 1, "set-back": 1, cut: 2, page: 1, "remote-send": 1 },
   },
   {
     ...plain,
@@ -99,7 +101,12 @@ export const scopes: readonly Scope[] = [
   {
     ...plain,
     name: "frames twice and out of order",
-    budget: { send: 1, "remote-send": 1, "remote-cancel": 1, again: 1, swap: 1 },
+    budget: { send: 1, "remote-send": 1, "remote-cancel": 1, again: 2, swap: 1, cut: 1 },
+  },
+  {
+    ...plain,
+    name: "frames twice and out of order over two terms",
+    budget: { "remote-send": 2, open: 1, grow: 1, again: 1, swap: 1, retake: 1 },
   },
   {
     ...plain,
@@ -109,24 +116,36 @@ export const scopes: readonly Scope[] = [
   {
     ...two,
     name: "two clients: queue, cancel, edit",
-    budget: { send: 1, cancel: 1, edit: 1 },
+    budget: { send: 2, cancel: 1, edit: 1 },
   },
   {
     ...two,
     name: "two clients: messages over a disconnect",
     isRunning: false,
-    budget: { send: 2, cut: 1 },
+    budget: { send: 2, end: 1, cut: 1, cancel: 1 },
     lateCommands: true,
   },
   {
     ...two,
     name: "two clients: streaming over a crash",
-    budget: { open: 1, grow: 1, crash: 1 },
+    budget: { send: 1, open: 1, grow: 1, crash: 1, cut: 1 },
   },
   {
     ...two,
     name: "two clients: restore",
     isRunning: false,
-    budget: { send: 1, backup: 1, restore: 1 },
+    budget: { send: 2, backup: 1, restore: 1, end: 1 },
+  },
+  {
+    ...two,
+    name: "two clients: clear",
+    isRunning: false,
+    budget: { send: 1, "remote-send": 1, end: 1, clear: 1, cut: 1 },
+  },
+  {
+    ...two,
+    name: "two clients: pages",
+    rows: 5,
+    budget: { page: 2, open: 1, cut: 1 },
   },
 ];

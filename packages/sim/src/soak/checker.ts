@@ -11,7 +11,7 @@ import { exhaust, findCounterExample, invariantOf } from "../checker/prove.ts";
 import { scopes } from "../checker/scopes.ts";
 
 /** A scope of which more states are known than these is large: `--short` does not finish it. */
-const SHORT_STATES = 20_000;
+const SHORT_STATES = 8_000;
 
 const isShort = process.argv.includes("--short");
 const writes = process.argv.includes("--write");
