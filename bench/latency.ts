@@ -76,6 +76,8 @@ async function answer(provider: FakeProvider, ear: Ear, way: Way, ask: () => unk
   const gate = provider.gate();
   await ask();
   await gate.started;
+  // What the request itself told the client is over an interval ago, as it is where a model thinks before it speaks.
+  await pause(EVERY_MS * 2);
   for (let number = 0; number < DELTAS; number++) {
     const mark = `<${ear.next++}>`;
     const heard = ear.hears(mark);
