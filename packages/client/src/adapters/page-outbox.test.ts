@@ -71,6 +71,20 @@ describe.each(["lease", "locks"] as const)("the outbox of a page, guarded by %s"
   });
 });
 
+test("[OUTBOX-8] the lock of a page that crashed is free at once, and one page gets what it left", async () => {
+  const profile = new Profile({ guard: "locks" });
+  const [crashed, one, two] = await started(profile, "crashed", "one", "two");
+  await crashed?.type("a");
+  for (const page of [one, two]) page?.outbox.awake();
+  await turns();
+  expect(profile.moves).toEqual([]);
+  crashed?.crash();
+  for (const page of [one, two]) page?.outbox.awake();
+  await turns();
+  expect([one, two].flatMap((page) => (page === undefined ? [] : ids(page)))).toEqual(["a"]);
+  expect(profile.moves).toHaveLength(1);
+});
+
 describe("a lease", () => {
   test("[OUTBOX-101] a crashed page's messages are taken after its lease has ended, by exactly one page", async () => {
     const profile = new Profile();
@@ -143,6 +157,26 @@ describe("a lease", () => {
     await page.outbox.put(storedEntry("a"));
     expect(profile.rows.size).toBe(1);
   });
+});
+
+test("[OUTBOX-100] what was taken over before the browser refused storage is told all the same, the rest later", async () => {
+  let healed = false;
+  const profile: Profile = new Profile({
+    pause: async () => {
+      profile.refusing = !healed && profile.moves.length === 1;
+    },
+  });
+  const [one, two, living] = await started(profile, "one", "two", "living");
+  await one?.type("a");
+  await two?.type("b");
+  one?.crash();
+  two?.crash();
+  await pass(profile, leaseMs + adoptIntervalMs);
+  expect(profile.moves).toHaveLength(1);
+  expect(living && ids(living)).toEqual(["a"]);
+  healed = true;
+  await pass(profile, adoptIntervalMs);
+  expect(living && ids(living)).toEqual(["a", "b"]);
 });
 
 type Act =

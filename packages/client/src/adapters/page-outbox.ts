@@ -7,7 +7,7 @@
 import type { Clock, Timer } from "@varve/protocol";
 import type { OutboxStore, StoredOutboxEntry } from "../client.ts";
 import type { OwnerGuard } from "./owner-guard.ts";
-import type { PageStore } from "./page-store.ts";
+import type { OwnedEntry, PageStore } from "./page-store.ts";
 
 /** How often a page looks for entries of pages that have ended meanwhile. */
 export const adoptIntervalMs = 30_000;
@@ -31,19 +31,22 @@ export function pageOutbox({ store, guard, owner, clock }: PageOutboxOptions): P
   let looking = false;
   let closed = false;
   let timer: Timer | undefined;
-  const takeOverEnded = async (owners: Iterable<string>): Promise<readonly StoredOutboxEntry[]> => {
-    const taken: StoredOutboxEntry[] = [];
-    for (const other of new Set(owners)) {
-      if (other !== owner) taken.push(...(await guard.takeOver(other)).map((item) => item.entry));
+  /** Tells what each ended owner left as soon as it is this page's: the next transaction may be refused. */
+  const takeOverEnded = async (
+    all: readonly OwnedEntry[],
+    taken: (entries: readonly StoredOutboxEntry[]) => void,
+  ): Promise<void> => {
+    for (const other of new Set(all.map((item) => item.owner))) {
+      if (other === owner) continue;
+      const moved = await guard.takeOver(other);
+      if (moved.length > 0) taken(moved.map((item) => item.entry));
     }
-    return taken;
   };
   const look = async (): Promise<void> => {
     if (looking || take === undefined) return;
     looking = true;
     try {
-      const taken = await takeOverEnded((await store.all()).map((item) => item.owner));
-      if (taken.length > 0) take?.(taken);
+      await takeOverEnded(await store.all(), (entries) => take?.(entries));
     } catch {
       // The browser refuses storage now: the next look tries again.
     }
@@ -60,8 +63,9 @@ export function pageOutbox({ store, guard, owner, clock }: PageOutboxOptions): P
     load: async () => {
       await guard.hold();
       const all = await store.all();
-      const own = all.filter((item) => item.owner === owner).map((item) => item.entry);
-      return [...own, ...(await takeOverEnded(all.map((item) => item.owner)))];
+      const entries = all.filter((item) => item.owner === owner).map((item) => item.entry);
+      await takeOverEnded(all, (taken) => entries.push(...taken));
+      return entries;
     },
     put: (entry) => store.put({ id: entry.id, owner, entry }),
     remove: (id) => store.remove(id),

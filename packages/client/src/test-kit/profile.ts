@@ -84,9 +84,11 @@ export class ProfilePage {
   readonly memory = new Set<ChunkId>();
   state: "living" | "frozen" | "closed" | "crashed" = "living";
   readonly #missed: (() => void)[] = [];
+  readonly #locks: FakeLocks;
 
   constructor(profile: Profile, owner: string, kind: "lease" | "locks") {
     this.owner = owner;
+    this.#locks = profile.locks;
     const store = profile.store(() => this.state !== "crashed");
     const clock = this.#clockOf(profile);
     const page = { store, owner };
@@ -114,6 +116,7 @@ export class ProfilePage {
   }
   crash(): void {
     this.state = "crashed";
+    this.#locks.gone(this.owner);
   }
   freeze(): void {
     this.state = "frozen";
