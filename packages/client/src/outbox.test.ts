@@ -186,8 +186,10 @@ describe("the store", () => {
       { ...message("known"), tabId: theTab, text: "older" },
       kept("k", 3),
       { ...kept("expired"), sealedAt: now - keptMs },
+      kept("offered", 4),
     ];
-    const step = loadEntries(withPending("known"), entries, now);
+    const known = { ...withPending("known"), lost: withPending("offered").pending };
+    const step = loadEntries(known, entries, now);
     expect(states(step.outbox)).toEqual(["a waiting", "b waiting", "known waiting"]);
     expect(step.outbox.pending[2]?.text).toBe("text of known");
     expect(ids(step.outbox.kept)).toEqual(["k"]);

@@ -76,7 +76,7 @@ const fullError: ErrorBody = {
 
 /** Takes over what an earlier page or program left in the store. What is known already wins. */
 export function loadEntries(outbox: Outbox, entries: readonly StoredOutboxEntry[], now: number): OutboxStep {
-  const known = new Set([...outbox.pending, ...outbox.kept].map((entry) => entry.id));
+  const known = new Set([...outbox.pending, ...outbox.kept, ...outbox.lost].map((entry) => entry.id));
   const fresh = entries.filter((entry) => !known.has(entry.id)).sort((a, b) => a.at - b.at);
   const pending = fresh.filter((entry) => entry.sealedAt === undefined).map(pendingOf);
   const kept = fresh.filter((entry) => entry.sealedAt !== undefined);

@@ -239,6 +239,28 @@ describe("sending", () => {
       if (isThere) expect(store.entries.get(id)).toMatchObject({ seq: 201, term: 2 });
     }
   });
+  test("[CLIENT-8] one who reads far above is not offered a message that was consumed below meanwhile", async () => {
+    const owner = new Owner();
+    owner.sealMany(900);
+    const peer = new Peer("A", owner);
+    await peer.settle();
+    for (let i = 0; i < 5; i++) {
+      void peer.handle.pageOlder();
+      await peer.settle();
+    }
+    owner.startTurn();
+    await peer.settle();
+    const id = peer.handle.send({ text: "waits" });
+    await peer.settle();
+    expect(peer.handle.snapshot()).toMatchObject({ window: { attached: false }, queue: [{ id }] });
+    peer.cut();
+    owner.consume();
+    owner.sealMany(50);
+    owner.restart();
+    await peer.settle();
+    expect(peer.handle.snapshot()).toMatchObject({ window: { attached: false }, queue: [], lost: [] });
+    expect(peer.store.entries.get(id)).toMatchObject({ seq: 901, term: owner.term });
+  });
   test("[CLIENT-8] after a day an accepted message is forgotten", async () => {
     const { peer } = await connected();
     const id = peer.handle.send({ text: "old" });

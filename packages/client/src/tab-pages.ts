@@ -74,11 +74,11 @@ export class TabPages {
   }
 
   /**
-   * Where a message stands that may have been lost in a restore: where it stood, or below the window. False when it is not
+   * Where a message stands that may have been lost in a restore: where it stood, or outside the window. False when it is not
    * in the log, null when nobody can say now.
    */
   placeOf(entry: StoredOutboxEntry): Promise<MessagePlace | false | null> {
-    return entry.seq === undefined ? this.#findBelow(entry) : this.#standsAt(entry, entry.seq);
+    return entry.seq === undefined ? this.#findOutside(entry) : this.#standsAt(entry, entry.seq);
   }
 
   async #standsAt(entry: StoredOutboxEntry, seq: number): Promise<MessagePlace | false | null> {
@@ -87,8 +87,10 @@ export class TabPages {
     return page.chunks[0]?.id === entry.id ? { seq, term: page.term } : false;
   }
 
-  async #findBelow(entry: StoredOutboxEntry): Promise<MessagePlace | false | null> {
-    let before = windowLo(this.#stage.view());
+  async #findOutside(entry: StoredOutboxEntry): Promise<MessagePlace | false | null> {
+    const { attached, state } = this.#stage.view();
+    // A window that reaches the end holds whatever stands above its first row; one that does not is no place to begin at.
+    let before = attached ? windowLo(this.#stage.view()) : state.tail + 1;
     for (let pages = 0; pages < searchPagesMax && before > 1; pages++) {
       const page = await readPage(this.#stage, `before=${before}&limit=${limits.pageRowsMax}`);
       if (page === null || page.logId !== entry.logId) return null;

@@ -12,6 +12,7 @@ import {
   applyOps,
   applyRows,
   type ChunkId,
+  cellOf,
   compareStamps,
   emptyTabState,
   forgetRows,
@@ -160,6 +161,23 @@ function mayBeRestored(view: TabView, head: HeadFrame): boolean {
 function offerLost(step: ViewStep, head: HeadFrame, before: HeldBefore): ViewStep {
   const verdict = findLost(step.view.outbox, head, before);
   return { ...step, view: { ...step.view, outbox: verdict.outbox }, unsure: verdict.unsure };
+}
+
+/**
+ * Accepted messages that came out of the store behind the head, so that it did not decide on them: those that only another
+ * term is known to have may have been lost in a restore.
+ */
+export function doubtLate(view: TabView, late: readonly StoredOutboxEntry[]): readonly StoredOutboxEntry[] {
+  if (!view.ready) return [];
+  const { logId, version } = view.state;
+  const ids = new Set(late.map((entry) => entry.id));
+  return view.outbox.kept.filter(
+    (entry) =>
+      ids.has(entry.id) &&
+      entry.logId === logId &&
+      entry.term !== version[0] &&
+      cellOf(view.state, entry.id) === undefined,
+  );
 }
 
 /** True when the page can be joined to this window: same log and term, and next to it. */

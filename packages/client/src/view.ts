@@ -4,6 +4,7 @@
  */
 export {
   addMessage,
+  confirmKept,
   emptyOutbox,
   forgetMessage,
   loadEntries,
