@@ -21,11 +21,15 @@ import type {
   TurnId,
 } from "@varve/protocol";
 
+/** Why the server said goodbye, where that tells a person something: it ends, or starts anew. */
+export type AwayReason = "shutting-down";
+
+/** `reason` stays from the goodbye until the connection is live again. */
 export type ConnectionState =
-  | { readonly kind: "connecting"; readonly attempt: number }
+  | { readonly kind: "connecting"; readonly attempt: number; readonly reason?: AwayReason }
   | { readonly kind: "live" }
   /** The next attempt comes at `retryAt` (clock of the client, ms). */
-  | { readonly kind: "waiting"; readonly attempt: number; readonly retryAt: number }
+  | { readonly kind: "waiting"; readonly attempt: number; readonly retryAt: number; readonly reason?: AwayReason }
   /** The server does not want us: sign in again, or reload another build. No further attempt by itself. */
   | {
       readonly kind: "refused";
@@ -43,7 +47,7 @@ export interface PendingMessage {
   /** With delivery `stop`: the turn that was shown when it was written. */
   readonly turnId?: TurnId;
   readonly at: number;
-  /** `waiting`: no connection; `sent`: on its way; `refused`: the server said no, the text is kept. */
+  /** `waiting`: no connection, or behind another one; `sent`: on its way; `refused`: the server said no, the text is kept. */
   readonly state: "waiting" | "sent" | "refused";
   readonly error?: ErrorBody;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { OutboxState, OutboxStore, StoredOutboxEntry } from "./client.ts";
 import { loadRetryMs, loadTriesMax, OutboxKeeper, storeWaitMs } from "./outbox-keeper.ts";
+import { patienceFirstMs } from "./patience.ts";
 import { messageId, Peer, StillClock, turns, watchedStore } from "./test-kit/net.ts";
 import { chunkId, Owner, theTab } from "./test-kit/owner.ts";
 import { storedEntry } from "./test-kit/profile.ts";
@@ -187,6 +188,74 @@ describe("typing without a connection", () => {
     await turns();
     await peer.settle();
     expect(texts(owner)).toEqual(["old", "new"]);
+  });
+  test("[OUTBOX-104] a message that is refused in passing is not overtaken by those that were typed behind it", async () => {
+    const owner = new Owner();
+    const peer = new Peer("A", owner);
+    await peer.settle();
+    owner.startTurn();
+    await peer.settle();
+    let refusals = 0;
+    peer.intercept = (command, reply) => {
+      if (command.type !== "send" || command.text !== "one" || refusals === 2) return false;
+      refusals += 1;
+      reply({ type: "err", re: command.re, code: "log-fenced", message: "Another owner." });
+      return true;
+    };
+    for (const text of ["one", "two"]) peer.handle.send({ text });
+    await peer.settle();
+    expect(texts(owner)).toEqual([]);
+    peer.handle.send({ text: "three" });
+    await peer.settle();
+    expect(texts(owner)).toEqual([]);
+    peer.clock.advance(patienceFirstMs);
+    await peer.settle();
+    expect(texts(owner)).toEqual(["one", "two", "three"]);
+    expect(peer.handle.snapshot().pending).toEqual([]);
+  });
+  test("[OUTBOX-104] one that is refused for good holds up nobody", async () => {
+    const owner = new Owner();
+    const peer = new Peer("A", owner);
+    await peer.settle();
+    peer.intercept = (command, reply) => {
+      if (command.type !== "send" || command.text !== "one") return false;
+      reply({ type: "err", re: command.re, code: "internal", message: "It broke." });
+      return true;
+    };
+    for (const text of ["one", "two"]) peer.handle.send({ text });
+    await peer.settle();
+    expect(texts(owner)).toEqual(["two"]);
+    expect(peer.handle.snapshot().pending).toMatchObject([{ text: "one", state: "refused" }]);
+  });
+  test("[OUTBOX-6] accepted messages that come out of the store behind the first head are looked up as well", async () => {
+    const owner = new Owner();
+    const before = new Peer("A", owner);
+    await before.settle();
+    const stays = before.handle.send({ text: "in the backup" });
+    await before.settle();
+    owner.sealMany(300);
+    const backup = owner.backup();
+    const gone = before.handle.send({ text: "rolled back" });
+    await before.settle();
+    owner.restore(backup);
+    let read = (): void => {};
+    const store = Object.assign(watchedStore(), {
+      load: async () => {
+        await new Promise<void>((go) => {
+          read = go;
+        });
+        return [...before.store.entries.values()];
+      },
+    });
+    before.client.close();
+    const after = new Peer("B", owner, { store });
+    await after.settle();
+    expect(after.handle.snapshot()).toMatchObject({ ready: true, lost: [] });
+    read();
+    await turns();
+    await after.settle();
+    expect(after.handle.snapshot().lost.map((entry) => entry.id)).toEqual([gone]);
+    expect(store.entries.get(stays)).toMatchObject({ term: owner.term });
   });
   test("[OUTBOX-100] messages of another page that ended are sent when they come, also for a tab that nobody has open", async () => {
     const owner = new Owner();

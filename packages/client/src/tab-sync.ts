@@ -31,6 +31,7 @@ import { TabPages } from "./tab-pages.ts";
 import type { TabStage } from "./tab-stage.ts";
 import {
   ackEvidence,
+  doubtLate,
   emptyView,
   type Resub,
   readAtEnd,
@@ -81,6 +82,8 @@ export class TabSync {
   readonly #commands: TabCommands;
   #checking: Promise<SyncCheck> | undefined;
   readonly #patience: Patience;
+  /** The message that is under way on this connection. The next one goes out behind its answer, so that they keep their order. */
+  #sending: object | null = null;
 
   /** `outbox`: what was left of the tab when it was let go, or stood in the store. */
   constructor(tabId: TabId, wire: TabWire, outbox: Outbox) {
@@ -127,6 +130,7 @@ export class TabSync {
     this.#stopDelay();
     this.#patience.stop();
     this.#tellHead();
+    this.#sending = null;
     this.#setOutbox(markUnsent(this.#view.outbox));
   }
 
@@ -153,6 +157,7 @@ export class TabSync {
   load(entries: readonly StoredOutboxEntry[]): void {
     const step = loadEntries(this.#view.outbox, entries, this.#wire.clock.now());
     this.#setOutbox(step.outbox, step.changes);
+    void this.#verify(doubtLate(this.#view, entries));
     this.sendIfSubscribed();
   }
 
@@ -254,6 +259,7 @@ export class TabSync {
     );
     if (re === null) return;
     this.#sub = { kind: "pending", re, tab: this.tabId };
+    this.#sending = null;
     this.#setOutbox(markUnsent(this.#view.outbox));
     this.#sendOutbox();
   }
@@ -264,19 +270,27 @@ export class TabSync {
     else this.sendIfSubscribed();
   }
 
+  /** One message at a time: one that is refused in passing must not be overtaken by those that were typed behind it. */
   #sendOutbox(): void {
-    if (!this.#wire.outboxReady()) return;
-    for (const entry of this.#view.outbox.pending) {
-      if (entry.state !== "waiting") continue;
-      const { id, text, delivery, turnId, attachments } = entry;
-      const meant = turnId === undefined ? {} : { turnId };
-      const sent = this.#wire.request(
-        (re) => ({ type: "send", re, tab: this.tabId, id, text, delivery, ...meant, attachments: [...attachments] }),
-        (reply) => this.#sendAnswered(id, reply),
-      );
-      if (sent === null) return;
-      this.#setOutbox(markSent(this.#view.outbox, id));
-    }
+    if (!this.#wire.outboxReady() || this.#sending !== null) return;
+    const entry = this.#view.outbox.pending.find(({ state }) => state === "waiting");
+    if (entry === undefined) return;
+    const { id, text, delivery, turnId, attachments } = entry;
+    const meant = turnId === undefined ? {} : { turnId };
+    const sending = {};
+    const sent = this.#wire.request(
+      (re) => ({ type: "send", re, tab: this.tabId, id, text, delivery, ...meant, attachments: [...attachments] }),
+      (reply) => {
+        const isNewest = this.#sending === sending;
+        if (isNewest) this.#sending = null;
+        this.#sendAnswered(id, reply);
+        const waits = this.#view.outbox.pending.some((item) => item.id === id && item.state === "waiting");
+        if (isNewest && reply.kind !== "lost" && !waits) this.sendIfSubscribed();
+      },
+    );
+    if (sent === null) return;
+    this.#sending = sending;
+    this.#setOutbox(markSent(this.#view.outbox, id));
   }
 
   #sendAnswered(id: ChunkId, reply: Reply): void {
