@@ -12,7 +12,7 @@ const shared = {
   unstubGlobals: true,
 };
 
-/** End-to-end files start servers, shells and browsers, so they come after the fast ones and run one at a time. */
+/** End-to-end files start servers, shells and browsers, so they come after the fast ones; while one waits, another works. */
 export default defineConfig({
   test: {
     pool: "forks",
@@ -42,7 +42,7 @@ export default defineConfig({
           exclude: NEVER,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
