@@ -7,8 +7,8 @@ export function pendingText({ state, delivery, error }: Shown): string {
   switch (state) {
     case "waiting":
       return delivery === "queue"
-        ? "Kept here; goes into the queue when the connection is back"
-        : "Kept here; goes out when the connection is back";
+        ? "Kept here; goes into the queue as soon as the server takes it"
+        : "Kept here; goes out as soon as the server takes it";
     case "sent":
       return "Sending…";
     default:

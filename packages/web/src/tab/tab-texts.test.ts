@@ -186,8 +186,8 @@ describe("what a turn took", () => {
 
 describe("what is said about a message that the server has not accepted", () => {
   test.each<[string, Parameters<typeof pendingText>[0]]>([
-    ["Kept here; goes out when the connection is back", { state: "waiting", delivery: "steer" }],
-    ["Kept here; goes into the queue when the connection is back", { state: "waiting", delivery: "queue" }],
+    ["Kept here; goes out as soon as the server takes it", { state: "waiting", delivery: "steer" }],
+    ["Kept here; goes into the queue as soon as the server takes it", { state: "waiting", delivery: "queue" }],
     ["Sending…", { state: "sent", delivery: "steer" }],
     ["Not accepted. The text is kept here.", { state: "refused", delivery: "steer" }],
     [
