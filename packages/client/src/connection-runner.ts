@@ -2,7 +2,15 @@
  * Runs the connection machine over a socket and a clock. Frames and closings of any older socket are ignored from the
  * moment at which it is given up, whatever the adapter does.
  */
-import { type Command, type Frame, limits, protocolVersions, type Timer, unreachable } from "@varve/protocol";
+import {
+  type ByeFrame,
+  type Command,
+  type Frame,
+  limits,
+  protocolVersions,
+  type Timer,
+  unreachable,
+} from "@varve/protocol";
 import type { ClientPorts, ClientSocket, ConnectionState } from "./client.ts";
 import {
   type Connection,
@@ -31,7 +39,7 @@ export class ConnectionRunner {
   #generation = 0;
   #silence: Timer | undefined;
   #retry: Timer | undefined;
-  #byeRetryMs: number | undefined;
+  #bye: ByeFrame | undefined;
 
   constructor(ports: ClientPorts, events: RunnerEvents) {
     this.#ports = ports;
@@ -47,7 +55,7 @@ export class ConnectionRunner {
     switch (state.kind) {
       case "connecting":
       case "greeting":
-        return { kind: "connecting", attempt: state.attempt };
+        return { ...state, kind: "connecting" };
       case "live":
         return { kind: "live" };
       case "waiting":
@@ -112,7 +120,7 @@ export class ConnectionRunner {
     const mine = (act: () => void) => (): void => {
       if (generation === this.#generation) act();
     };
-    this.#byeRetryMs = undefined;
+    this.#bye = undefined;
     this.#socket = this.#ports.connect({
       opened: mine(() => this.#step({ type: "opened" })),
       frame: (text) => {
@@ -122,7 +130,7 @@ export class ConnectionRunner {
         if (generation !== this.#generation) return;
         this.#generation += 1;
         this.#socket = undefined;
-        this.#step({ type: "socket-closed", code, retryMs: this.#byeRetryMs });
+        this.#step({ type: "socket-closed", code, ...goodbye(this.#bye) });
       },
     });
   }
@@ -157,7 +165,7 @@ export class ConnectionRunner {
     this.#step({ type: "heard" });
     if (this.#state.kind !== "live") return;
     if (frame.type === "ping") this.send({ type: "pong", ts: frame.ts });
-    else if (frame.type === "bye") this.#byeRetryMs = frame.retryMs;
+    else if (frame.type === "bye") this.#bye = frame;
     else this.#events.frame(frame);
   }
 
@@ -182,3 +190,10 @@ export class ConnectionRunner {
     this.#retry = undefined;
   }
 }
+
+/** Other codes than this one say nothing to a person that the wait does not say. */
+const goodbye = (bye: ByeFrame | undefined): Pick<SocketClosed, "retryMs" | "reason"> => ({
+  retryMs: bye?.retryMs,
+  ...(bye?.code === "shutting-down" && { reason: "shutting-down" }),
+});
+type SocketClosed = Extract<ConnectionEvent, { readonly type: "socket-closed" }>;

@@ -158,6 +158,18 @@ describe("waiting and trying again", () => {
   });
 });
 
+test("[CONN-6] why the server said goodbye is known until the connection is live again", () => {
+  const bye: ConnectionEvent = { type: "socket-closed", code: closeCodes.tryAgain, reason: "shutting-down" };
+  let state = stepConnection(states.live, bye, moment).next;
+  for (const event of ["retry-due", "socket-closed", "probe", "opened", "silence", "retry-due", "opened"] as const) {
+    expect(state).toMatchObject({ reason: "shutting-down" });
+    state = stepConnection(state, events[event], moment).next;
+  }
+  state = stepConnection(state, events.hello, moment).next;
+  expect(state.kind).toBe("live");
+  expect(stepConnection(state, events["socket-closed"], moment).next).not.toHaveProperty("reason");
+});
+
 describe("being refused", () => {
   test.each([
     [closeCodes.unauthorized, "unauthorized"],

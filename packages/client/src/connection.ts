@@ -10,6 +10,7 @@
  *         retry-due, probe                                    closed:  for good
  */
 import { unreachable } from "@varve/protocol";
+import type { AwayReason } from "./client.ts";
 
 export const backoffFirstMs = 250;
 export const backoffMaxMs = 15_000;
@@ -22,11 +23,11 @@ export const closeCodes = { unauthorized: 4401, versionUnsupported: 4426, tryAga
 
 export type RefusedCode = "unauthorized" | "version-unsupported" | "other-build";
 export type Connection =
-  | { readonly kind: "connecting"; readonly attempt: number }
+  | { readonly kind: "connecting"; readonly attempt: number; readonly reason?: AwayReason }
   /** The socket is open, our hello is out, the server's has not come. */
-  | { readonly kind: "greeting"; readonly attempt: number }
+  | { readonly kind: "greeting"; readonly attempt: number; readonly reason?: AwayReason }
   | { readonly kind: "live"; readonly attempt: number; readonly since: number; readonly heardAt: number }
-  | { readonly kind: "waiting"; readonly attempt: number; readonly retryAt: number }
+  | { readonly kind: "waiting"; readonly attempt: number; readonly retryAt: number; readonly reason?: AwayReason }
   | { readonly kind: "refused"; readonly code: RefusedCode; readonly message: string }
   | { readonly kind: "closed" };
 
@@ -36,8 +37,13 @@ export type ConnectionEvent =
   | { readonly type: "hello"; readonly sameBuild: boolean }
   /** Any other frame. */
   | { readonly type: "heard" }
-  /** The socket is gone. `retryMs`: what a `bye` before it asked for. */
-  | { readonly type: "socket-closed"; readonly code: number; readonly retryMs?: number | undefined }
+  /** The socket is gone. `retryMs`, `reason`: what a `bye` before it asked for and said. */
+  | {
+      readonly type: "socket-closed";
+      readonly code: number;
+      readonly retryMs?: number | undefined;
+      readonly reason?: AwayReason | undefined;
+    }
   /** Nothing was heard for `limits.silenceMaxMs`. */
   | { readonly type: "silence" }
   | { readonly type: "retry-due" }
@@ -82,7 +88,7 @@ export function stepConnection(state: Connection, event: ConnectionEvent, moment
     case "live":
       return stepLive(state, event, moment);
     case "waiting":
-      return event.type === "retry-due" || event.type === "probe" ? dial(state.attempt) : stay(state);
+      return event.type === "retry-due" || event.type === "probe" ? dial(state.attempt, state.reason) : stay(state);
     case "refused":
       return event.type === "probe" ? dial(1) : stay(state);
     case "closed":
@@ -99,7 +105,7 @@ function stepDialling(state: Dialling, event: ConnectionEvent, moment: Moment): 
   switch (event.type) {
     case "opened":
       if (state.kind === "greeting") return stay(state);
-      return { next: { kind: "greeting", attempt: state.attempt }, effects: ["greet", "watch-silence"] };
+      return { next: { ...state, kind: "greeting" }, effects: ["greet", "watch-silence"] };
     case "hello":
       if (state.kind === "connecting") return stay(state);
       if (!event.sameBuild) return refuse("other-build", ["hang-up"]);
@@ -108,9 +114,9 @@ function stepDialling(state: Dialling, event: ConnectionEvent, moment: Moment): 
         effects: ["watch-silence", "went-live"],
       };
     case "socket-closed":
-      return lose(state.attempt, { event, moment, effects: [] });
+      return lose(state.attempt, { event, moment, effects: [], reason: state.reason });
     case "silence":
-      return lose(state.attempt, { event, moment, effects: ["hang-up"] });
+      return lose(state.attempt, { event, moment, effects: ["hang-up"], reason: state.reason });
     case "heard":
     case "retry-due":
     case "probe":
@@ -147,8 +153,11 @@ function stepLive(state: Live, event: ConnectionEvent, moment: Moment): Connecti
 
 const stay = (state: Connection): ConnectionStep => ({ next: state, effects: [] });
 
-const dial = (attempt: number): ConnectionStep => ({
-  next: { kind: "connecting", attempt },
+const because = (reason: AwayReason | undefined): { readonly reason?: AwayReason } =>
+  reason === undefined ? {} : { reason };
+
+const dial = (attempt: number, reason?: AwayReason): ConnectionStep => ({
+  next: { kind: "connecting", attempt, ...because(reason) },
   effects: ["dial", "watch-silence"],
 });
 
@@ -156,6 +165,8 @@ interface Loss {
   readonly event: Extract<ConnectionEvent, { readonly type: "socket-closed" | "silence" }>;
   readonly moment: Moment;
   readonly effects: readonly ConnectionEffect[];
+  /** Of an earlier goodbye, as long as no connection came about. */
+  readonly reason?: AwayReason | undefined;
 }
 
 function lose(attempt: number, loss: Loss): ConnectionStep {
@@ -167,7 +178,11 @@ function lose(attempt: number, loss: Loss): ConnectionStep {
   const asked = event.type === "socket-closed" ? (event.retryMs ?? 0) : 0;
   const backoff = backoffMs(Math.max(1, attempt), moment.random);
   const retryAt = moment.now + Math.max(backoff, Math.min(asked, backoffMaxMs));
-  return { next: { kind: "waiting", attempt: attempt + 1, retryAt }, effects: [...effects, "await-retry"] };
+  const reason = (event.type === "socket-closed" ? event.reason : undefined) ?? loss.reason;
+  return {
+    next: { kind: "waiting", attempt: attempt + 1, retryAt, ...because(reason) },
+    effects: [...effects, "await-retry"],
+  };
 }
 
 const refusals: Readonly<Record<RefusedCode, string>> = {

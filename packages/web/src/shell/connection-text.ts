@@ -20,13 +20,13 @@ export function connectionText(state: ConnectionState, now: number, stale: Stale
     case "closed":
       return null;
     case "connecting":
-      if (state.attempt <= QUIET_ATTEMPTS) return null;
-      return { text: `${awayText(state.attempt)} Trying…`, act: null };
+      if (isQuiet(state)) return null;
+      return { text: `${awayText(state)} Trying…`, act: null };
     case "waiting": {
-      if (state.attempt <= QUIET_ATTEMPTS) return null;
+      if (isQuiet(state)) return null;
       const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
       const when = seconds === 0 ? "now" : `in ${seconds} s`;
-      return { text: `${awayText(state.attempt)} Trying again ${when}.`, act: "retry" };
+      return { text: `${awayText(state)} Trying again ${when}.`, act: "retry" };
     }
     case "refused":
       return state.code === "unauthorized"
@@ -37,10 +37,19 @@ export function connectionText(state: ConnectionState, now: number, stale: Stale
   }
 }
 
-const awayText = (attempt: number): string =>
-  attempt <= GONE_ATTEMPTS
-    ? "Not connected; what you send is kept."
-    : "The server does not answer: is it running, and is this device in its network? What you send is kept.";
+type Away = Extract<ConnectionState, { readonly kind: "connecting" | "waiting" }>;
+
+/** One that said goodbye is away for a while. */
+const isQuiet = ({ attempt, reason }: Away): boolean => attempt <= QUIET_ATTEMPTS && reason === undefined;
+
+const awayText = ({ attempt, reason }: Away): string => {
+  if (attempt > GONE_ATTEMPTS) return GONE;
+  return reason === "shutting-down"
+    ? "The server was shut down, or starts anew; what you send is kept."
+    : "Not connected; what you send is kept.";
+};
+
+const GONE = "The server does not answer: is it running, and is this device in its network? What you send is kept.";
 
 const STALE: Readonly<Record<StaleChoice, string>> = {
   reload: "The server has another version than this page. Reloading it; what you typed is kept.",

@@ -63,6 +63,21 @@ describe("the line about the connection", () => {
       "retry",
       { kind: "waiting", attempt: 6, retryAt: 3500 },
     ],
+    [
+      "The server was shut down, or starts anew; what you send is kept. Trying again in 3 s.",
+      "retry",
+      { kind: "waiting", attempt: 1, retryAt: 3500, reason: "shutting-down" },
+    ],
+    [
+      "The server was shut down, or starts anew; what you send is kept. Trying…",
+      null,
+      { kind: "connecting", attempt: 1, reason: "shutting-down" },
+    ],
+    [
+      "The server does not answer: is it running, and is this device in its network? What you send is kept. Trying…",
+      null,
+      { kind: "connecting", attempt: 6, reason: "shutting-down" },
+    ],
     ["Not connected; what you send is kept. Trying again now.", "retry", { kind: "waiting", attempt: 2, retryAt: 0 }],
     [
       "This browser is no longer signed in; what you write is kept.",
