@@ -111,7 +111,10 @@ export class FakeTab implements TabHandle {
   async stop(callId?: string) {
     if (callId !== undefined) return this.#endCall(callId, { result: "stopped", isError: true, details: {} });
     const { calls: _, ...status } = this.#now.status;
-    this.#change({ status: { ...status, state: "idle", turnId: null, waits: [] }, open: [] });
+    const queue = this.#now.queue.map((one) => ({ ...one, state: "held" as const }));
+    this.#change({ queue, status: { ...status, state: "idle", turnId: null, waits: [] }, open: [] });
+    const data = { kind: "turn-end", reason: "stopped" } as const;
+    if (status.turnId !== null) this.#seal({ role: "system", type: "system", data }, { turn: status.turnId });
     return null;
   }
   async background(callId: string) {

@@ -27,6 +27,13 @@ const rowTop = (page: Page, text: string) =>
     .getByTestId("user-message")
     .filter({ hasText: text })
     .evaluate((element) => element.getBoundingClientRect().top);
+/** Which card has the focus, and on which of its buttons. */
+const focusedButton = (page: Page) =>
+  page.getByTestId("queue").evaluate((list) => {
+    const cards = [...list.querySelectorAll("[data-testid=queue-card]")];
+    const active = document.activeElement;
+    return [cards.findIndex((card) => card.contains(active)), active?.getAttribute("data-testid")];
+  });
 /** Asked until it holds: an answer that still grows is followed with the next frame. */
 const isAtEnd = (page: Page) =>
   page.getByTestId("rows").evaluate((rows) => rows.scrollHeight - rows.clientHeight - rows.scrollTop < 2);
@@ -240,14 +247,47 @@ describe("the composer and the queue", () => {
     await page.getByTestId("queue-card").first().getByTestId("queue-down").focus();
     await page.keyboard.press("Enter");
     await expect.poll(texts).toEqual([second, first]);
+    // At the end it can go no further down: the next Enter must not do something else than move it.
+    const focused = () => focusedButton(page);
+    await expect.poll(focused).toEqual([1, "queue-up"]);
     await page.keyboard.press("Alt+ArrowUp");
     await expect.poll(texts).toEqual([first, second]);
-    expect(
-      await page
-        .getByTestId("queue-card")
-        .first()
-        .evaluate((card) => card.contains(document.activeElement)),
-    ).toBe(true);
+    await expect.poll(focused).toEqual([0, "queue-down"]);
+    await page.getByTestId("queue-delivery").first().focus();
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.keyboard.press("Escape");
+    expect(await texts()).toEqual([first, second]);
+  });
+
+  test("what is done to a card by key leaves the focus with it, or with the next one", async () => {
+    await using opened = await site.open("#/tab/runs");
+    const { page } = opened;
+    const focused = () => focusedButton(page);
+    await page.getByTestId("queue-hold").first().focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toEqual([0, "queue-release"]);
+    await page.getByTestId("queue-edit").first().press("Enter");
+    await page.getByTestId("queue-text").press("Escape");
+    await expect.poll(focused).toEqual([0, "queue-edit"]);
+    await page.getByTestId("queue-remove").first().press("Enter");
+    await expect.poll(() => page.getByTestId("queue-card").count()).toBe(1);
+    await expect.poll(focused).toEqual([0, "queue-remove"]);
+  });
+
+  test("a stop during an edit holds that message as well, and sending what is held leaves it to its edit", async () => {
+    await using opened = await site.open("#/tab/runs");
+    const { page } = opened;
+    const states = () =>
+      page.getByTestId("queue-card").evaluateAll((cards) => cards.map((card) => card.getAttribute("data-state")));
+    await page.getByTestId("queue-edit").first().click();
+    await page.getByTestId("queue-text").waitFor();
+    await page.getByTestId("stop").click();
+    await page.getByTestId("queue").getByText("One message is held.").waitFor();
+    await page.getByTestId("release-all").click();
+    await expect.poll(states).toEqual(["held", "queued"]);
+    await page.getByTestId("queue-cancel").click();
+    await page.getByTestId("queue-text").waitFor({ state: "detached" });
+    expect(await states()).toEqual(["held", "queued"]);
   });
 
   test("an edit outlives a reload; a text from elsewhere stands beside it; one without its message is offered", async () => {
@@ -283,7 +323,7 @@ describe("the composer and the queue", () => {
     expect(await field(page).inputValue()).toBe("");
   });
 
-  test("a pasted picture becomes an attachment of the message", async () => {
+  test("a chosen file becomes an attachment of the message", async () => {
     await using opened = await site.open("#/tab/main");
     const { page } = opened;
     await page

@@ -2,7 +2,7 @@ import type { ChunkId, Clock, Delivery, ErrorBody, LongCall, QueuedMessage } fro
 import type { Drafts } from "../state/drafts.ts";
 import type { OpenTab } from "../state/open-tab.svelte.ts";
 import { editsPlace, editsText, parseEdits, type QueueEdit, type QueueEdits, withEdit } from "./edits.ts";
-import { callSubject, jobOf, quoted, resultRow } from "./queue-text.ts";
+import { callSubject, jobOf, queueGoesOn, quoted, resultRow } from "./queue-text.ts";
 
 /** Something that happened to a message or a call whose card is gone. */
 export interface QueueNote {
@@ -69,10 +69,12 @@ export class QueueState {
     await this.endEdit(message);
   }
 
-  /** Lets it go again, unless it was held before. */
+  /** Lets it go again, unless it was held before, or would be held by now had nobody edited it. */
   async endEdit(message: QueuedMessage): Promise<void> {
     const edit = this.edits.get(message.id);
-    const error = edit?.wasHeld === false ? await this.#tab.handle.release(message.id) : null;
+    const { status, rows } = this.#tab.handle.snapshot();
+    const goes = edit?.wasHeld === false && queueGoesOn(status, rows);
+    const error = goes ? await this.#tab.handle.release(message.id) : null;
     // One that somebody else released is where it should be.
     const done = error === null || !this.#waits(message.id, "held");
     if (done) this.dropEdit(message.id);
@@ -105,9 +107,14 @@ export class QueueState {
     else this.#tell(message, error);
   }
 
+  /** Those that a person holds back; one that is being edited is held for the edit's sake, and stays. */
+  readonly held: readonly QueuedMessage[] = $derived.by(() =>
+    this.#tab.snapshot.queue.filter((message) => message.state === "held" && !this.edits.has(message.id)),
+  );
+
   /** One after the other, in their order. */
   async releaseAll(): Promise<void> {
-    for (const message of this.#tab.snapshot.queue) if (message.state === "held") await this.release(message);
+    for (const message of this.held) await this.release(message);
   }
 
   async toBackground(calls: readonly LongCall[]): Promise<void> {

@@ -2,7 +2,7 @@ import type { LogChunk, LongCall, QueuedMessage, TabStatus } from "@varve/protoc
 import { parseTabId } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
 import { chunkId, known, RowWriter } from "../dev/fake-rows.ts";
-import { callSubject, cardWords, jobOf, quoted, runningFor, waitsFor, waysOn } from "./queue-text.ts";
+import { callSubject, cardWords, jobOf, queueGoesOn, quoted, runningFor, waitsFor, waysOn } from "./queue-text.ts";
 
 type Waiting = Pick<QueuedMessage, "state" | "delivery">;
 const idle: TabStatus = { state: "idle", turnId: null, step: 0, waits: [], lastSealed: null };
@@ -27,6 +27,20 @@ describe("when a message goes", () => {
   ])("%s: %j", (words, message, status) => {
     expect(cardWords(message, status)).toBe(words);
   });
+});
+
+test.each<[boolean, TabStatus["state"], readonly ("done" | "stopped" | "error" | "restart")[]]>([
+  [true, "running", ["stopped"]],
+  [true, "waiting", []],
+  [true, "idle", ["stopped", "done"]],
+  [false, "idle", ["done", "stopped"]],
+  [false, "error", ["error"]],
+  [false, "idle", ["restart"]],
+  [false, "idle", []],
+])("what waits goes by itself (%s) while the tab is %s after turns that ended as %j", (goes, state, reasons) => {
+  const writer = new RowWriter(known(parseTabId("t")), 0);
+  for (const reason of reasons) writer.system({ kind: "turn-end", reason }, { turn: reason });
+  expect(queueGoesOn({ state }, writer.rows)).toBe(goes);
 });
 
 describe("a long call is waited for", () => {

@@ -20,6 +20,16 @@ export function cardWords(message: Pick<QueuedMessage, "state" | "delivery">, st
   }
 }
 
+/**
+ * Whether what waits goes by itself: while a turn is open, and after one that ended by itself. A stop, an error, a limit or a
+ * restart holds it. An end that is not among the rows holds as well: then the person sends.
+ */
+export function queueGoesOn(status: Pick<TabStatus, "state">, rows: readonly LogChunk[]): boolean {
+  if (status.state === "running" || status.state === "waiting") return true;
+  const end = rows.findLast((row) => row.type === "system" && row.data.kind === "turn-end");
+  return end?.type === "system" && end.data.kind === "turn-end" && end.data.reason === "done";
+}
+
 /** The calls that a message waits for: they hold back the end of the step, which is when a steer joins. */
 export function waitsFor(message: Pick<QueuedMessage, "state" | "delivery">, status: TabStatus): readonly LongCall[] {
   const joins = message.state === "queued" && message.delivery === "steer" && status.state === "running";

@@ -15,8 +15,8 @@ const keyOf = (place: string): string => `varve.draft.${place}`;
 
 export class Drafts {
   readonly #store: TextStore | null;
-  readonly #texts = new Map<string, string>();
-  readonly #unkept = new Set<string>();
+  /** Texts that the store did not take. */
+  readonly #unkept = new Map<string, string>();
 
   constructor(store: TextStore | null) {
     this.#store = store;
@@ -28,7 +28,7 @@ export class Drafts {
   }
 
   read(place: string): string {
-    const held = this.#texts.get(place);
+    const held = this.#unkept.get(place);
     if (held !== undefined) return held;
     try {
       return this.#store?.getItem(keyOf(place)) ?? "";
@@ -39,9 +39,8 @@ export class Drafts {
 
   /** An empty text takes the draft away. */
   write(place: string, text: string): void {
-    this.#texts.set(place, text);
     if (this.#keep(place, text)) this.#unkept.delete(place);
-    else this.#unkept.add(place);
+    else this.#unkept.set(place, text);
   }
 
   #keep(place: string, text: string): boolean {

@@ -98,6 +98,16 @@ describe("who sent a message", () => {
     expect([senders.words("c-0", []), senders.words("c-1", [])]).toEqual(["from another device", ""]);
   });
 
+  test("knows the windows of this browser that were opened later, and forgets none of them", () => {
+    const store = new MapStore();
+    const [first, second] = [new Senders(store), new Senders(store)];
+    first.remember("c-1");
+    second.remember("c-2");
+    expect([first.words("c-2", []), second.words("c-1", [])]).toEqual(["", ""]);
+    first.remember("c-3");
+    expect(new Senders(store).words("c-2", [])).toBe("");
+  });
+
   test.each(["{", "{}", "[1]"])("is unknown with a store that says %j", (text) => {
     const store = new MapStore();
     store.setItem("varve.clients", text);

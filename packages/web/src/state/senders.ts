@@ -18,10 +18,11 @@ export class Senders {
 
   constructor(store: TextStore | null) {
     this.#store = store;
-    this.#own = readOwn(store);
+    this.#own = readOwn(store) ?? [];
   }
 
   remember(client: string): void {
+    this.#own = readOwn(this.#store) ?? this.#own;
     this.#own = [...this.#own.filter((one) => one !== client), client].slice(-CLIENTS_MAX);
     try {
       this.#store?.setItem(KEY, JSON.stringify(this.#own));
@@ -32,19 +33,26 @@ export class Senders {
 
   /** "" for what was written in this browser. */
   words(by: string, tabs: readonly TabRecord[]): string {
-    if (this.#own.includes(by)) return "";
+    if (this.#isOwn(by)) return "";
     if (by === "token") return "from a program";
     if (!by.startsWith(AGENT)) return "from another device";
     const title = tabs.find((one) => one.id === by.slice(AGENT.length))?.title ?? "";
     return `from the agent of ${title === "" ? "another tab" : `“${title.slice(0, TITLE_CHARS_MAX)}”`}`;
   }
+
+  /** A window of this browser that was opened after this one has written its id down since. */
+  #isOwn(by: string): boolean {
+    return this.#own.includes(by) || (readOwn(this.#store)?.includes(by) ?? false);
+  }
 }
 
-function readOwn(store: TextStore | null): readonly string[] {
+/** Null when nobody can say. */
+function readOwn(store: TextStore | null): readonly string[] | null {
+  if (store === null) return null;
   try {
-    const read: unknown = JSON.parse(store?.getItem(KEY) ?? "[]");
-    return Array.isArray(read) ? read.filter((one) => typeof one === "string").slice(-CLIENTS_MAX) : [];
+    const read: unknown = JSON.parse(store.getItem(KEY) ?? "[]");
+    return Array.isArray(read) ? read.filter((one) => typeof one === "string").slice(-CLIENTS_MAX) : null;
   } catch {
-    return []; // Forbidden or damaged storage: as after the first visit.
+    return null; // Forbidden or damaged storage: what this page knows is all there is.
   }
 }

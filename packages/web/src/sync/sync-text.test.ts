@@ -11,7 +11,7 @@ describe("what came of comparing", () => {
     ["quiet", "Comparing…", { state: "checking" }],
     ["good", "In sync: rows 1 to 40 here and on the server are the same, byte for byte.", {}],
     ["good", "In sync: row 7 here and on the server are the same, byte for byte.", { lo: 7, hi: 7 }],
-    ["good", "In sync: no rows here and on the server are the same, byte for byte.", { lo: 0, hi: 0 }],
+    ["good", "In sync: there are no rows yet.", { lo: 0, hi: 0 }],
     ["good", "In sync again: rows 1 to 40 differed, were read anew, and are the same now.", { state: "healed" }],
     [
       "bad",

@@ -32,6 +32,7 @@ export function checkWords(check: SyncCheck): CheckWords {
     case "checking":
       return { level: "quiet", text: "Comparing…" };
     case "same":
+      if (check.hi < check.lo || check.hi === 0) return { level: "good", text: "In sync: there are no rows yet." };
       return { level: "good", text: `In sync: ${rows} here and on the server are the same, byte for byte.` };
     case "healed":
       return { level: "good", text: `In sync again: ${rows} differed, were read anew, and are the same now.` };
