@@ -48,6 +48,9 @@ export const ablations: readonly Ablation[] = [
   ablation("seq-at-seal", "stays", { budget: { open: 2, cut: 1, page: 1 } }),
   ablation("live-rows-stay", "own-message", { budget: { send: 1, evict: 1 } }),
   ablation("delta-offset", "prefix", { budget: { open: 1, grow: 2, again: 1 } }),
+  ablation("op-is-evidence", "at-rest", { budget: { send: 1 } }),
+  ablation("head-is-evidence", "at-rest", { budget: { send: 1, cut: 1 } }),
+  ablation("ack-is-evidence", "at-rest", { budget: { send: 1, cut: 1, "remote-cancel": 1 } }),
   ablation("outbox-not-by-page", "own-message", {
     ...above,
     backupAt: 5,

@@ -7,6 +7,7 @@ import type { StoredOutboxEntry } from "@varve/client";
 import {
   ackEvidence,
   addMessage,
+  confirmKept,
   emptyView,
   fitsPage,
   loadEntries,
@@ -30,7 +31,7 @@ import {
 import type { AckFrame, ChunkId, Command, HeadFrame, OpsFrame, Page } from "@varve/protocol";
 import { type Owner, type PageQuery, theTab } from "./owner.ts";
 import type { Off } from "./rules.ts";
-import { afterHead, afterOps, afterPage, headSeenBy, opsSeenBy, pageSeenBy } from "./seams.ts";
+import { ackSeenBy, afterHead, afterOps, afterPage, headSeenBy, opsSeenBy, pageSeenBy } from "./seams.ts";
 
 export type ToClient = HeadFrame | OpsFrame | AckFrame;
 /** A frame, and the owner as it was when it said this: what the client must show once it has taken it. */
@@ -93,17 +94,19 @@ function subscribe(client: Client, resub: Resub): Client {
   return sendOutbox({ ...client, view, sub: { kind: "pending", re }, says: [...client.says, command] });
 }
 
+/** One message at a time: the next goes out behind its answer. */
 function sendOutbox(client: Client): Client {
-  let { view, says, asked } = client;
-  for (const { id, text, delivery, state } of client.view.outbox.pending) {
-    if (state !== "waiting") continue;
+  const { re } = client.sub;
+  const entry = client.view.outbox.pending.find(({ state }) => state === "waiting");
+  if (entry === undefined || client.asked.some((asked) => asked.re === re)) return client;
+  const { id, text, delivery } = entry;
+  return {
+    ...client,
+    view: withOutbox(client.view, markSent(client.view.outbox, id)),
     // A message goes out once for each subscription, so that this with its id names one request.
-    const { re } = client.sub;
-    says = [...says, { type: "send", re, tab: theTab, id, text, delivery }];
-    asked = [...asked, { id, re }];
-    view = withOutbox(view, markSent(view.outbox, id));
-  }
-  return { ...client, view, says, asked };
+    says: [...client.says, { type: "send", re, tab: theTab, id, text, delivery }],
+    asked: [...client.asked, { id, re }],
+  };
 }
 
 /** The page is loaded anew: only what the store holds is left. */
@@ -125,7 +128,7 @@ export function takeFrame(client: Client, frame: ToClient, off: Off): Client {
       return takeStep(client, step);
     }
     case "ack":
-      return takeAck(client, frame);
+      return takeAck(client, ackSeenBy(frame, off));
     default:
       frame satisfies never;
       return client;
@@ -136,25 +139,26 @@ function takeHeadFrame(client: Client, frame: HeadFrame, off: Off): Client {
   const answersSub = client.sub.kind === "pending" && frame.re === client.sub.re;
   const step = takeHead(client.view, headSeenBy(client.view, frame, off), { answersSub, now });
   const sub = answersSub ? { ...client.sub, kind: "live" as const } : client.sub;
-  return takeStep({ ...client, sub }, afterHead(step, off));
+  return takeStep({ ...client, sub }, afterHead(step, client.view, off));
 }
 
 function takeAck(client: Client, frame: AckFrame): Client {
   const at = client.asked.findIndex(({ id, re }) => id === frame.id && re === frame.re);
-  const logId = client.view.state.logId;
-  if (at < 0 || frame.id === undefined) return client;
-  const asked = client.asked.toSpliced(at, 1);
-  if (logId === null) return { ...client, asked };
+  if (at < 0) return client;
+  const heard = believeAck({ ...client, asked: client.asked.toSpliced(at, 1) }, frame);
+  return frame.re === client.sub.re ? sendOutbox(heard) : heard;
+}
+
+function believeAck(client: Client, frame: AckFrame): Client {
+  const { logId, version } = client.view.state;
+  if (logId === null || frame.id === undefined) return client;
   const evidence = ackEvidence(frame.id, frame.state, frame.seq);
-  const step = takeEvidence(client.view.outbox, evidence, { tabId: theTab, logId, now });
-  return { ...stored(client, step.changes), asked, view: withOutbox(client.view, step.outbox) };
+  const step = takeEvidence(client.view.outbox, evidence, { tabId: theTab, logId, term: version[0], now });
+  return { ...stored(client, step.changes), view: withOutbox(client.view, step.outbox) };
 }
 
 /** An `ack` that counts whoever asked: only where frames of an earlier socket are taken. */
-export function takeLateAck(client: Client, frame: AckFrame): Client {
-  if (frame.id === undefined) return client;
-  return { ...takeAck({ ...client, asked: [{ id: frame.id, re: frame.re }] }, frame), asked: client.asked };
-}
+export const takeLateAck = believeAck;
 
 function takeStep(client: Client, step: ViewStep): Client {
   const next = { ...stored(client, step.changes), view: step.view, unsure: [...client.unsure, ...step.unsure] };
@@ -196,11 +200,15 @@ export function takeAnswer(client: Client, off: Off): Client {
 export function verify(client: Client, owner: Owner): Client {
   const [entry, ...unsure] = client.unsure;
   if (entry === undefined) return client;
-  const lo = windowLo(client.view);
+  const { view } = client;
+  const without = { ...client, unsure };
+  if (entry.logId !== owner.log) return without;
+  const lo = view.attached ? windowLo(view) : Number.POSITIVE_INFINITY;
   const rows = owner.rows.filter((row) => (entry.seq === undefined ? row.seq < lo : row.seq === entry.seq));
-  const found = entry.logId !== owner.log || rows.some((row) => row.id === entry.id);
-  const outbox = found ? client.view.outbox : moveToLost(client.view.outbox, entry);
-  return { ...client, unsure, view: withOutbox(client.view, outbox) };
+  const row = rows.find(({ id }) => id === entry.id);
+  if (row === undefined) return { ...without, view: withOutbox(view, moveToLost(view.outbox, entry)) };
+  const step = confirmKept(view.outbox, entry, { seq: row.seq, term: owner.term });
+  return { ...stored(without, step.changes), view: withOutbox(view, step.outbox) };
 }
 
 // --- acts of a person ----------------------------------------------------------------------------------------------

@@ -133,6 +133,8 @@ function restProblem({ client }: Line, world: World): string | null {
   if (text !== undefined) return `other text in ${text.block.id}`;
   if (view.attached && windowHi(view) !== tailOf(owner)) return "rows are missing at the end";
   if (view.outbox.pending.length > 0) return "the outbox is not empty";
+  const offered = view.outbox.lost.find(({ id }) => ["queued", "sealed"].includes(owner.inbox.get(id) ?? ""));
+  if (offered !== undefined) return `${offered.id} is offered again, though the owner has it`;
   for (const id of client.sent) {
     const known = owner.inbox.has(id) || world.cancelled.includes(id);
     if (!known && !view.outbox.lost.some((entry) => entry.id === id)) return `the owner never heard of ${id}`;

@@ -4,7 +4,15 @@
  */
 
 import { forgetMessage, type TabView, trim, type ViewStep, windowHi } from "@varve/client/view";
-import { applyOp, type ChunkId, compareStamps, type HeadFrame, type OpsFrame, type Page } from "@varve/protocol";
+import {
+  type AckFrame,
+  applyOp,
+  type ChunkId,
+  compareStamps,
+  type HeadFrame,
+  type OpsFrame,
+  type Page,
+} from "@varve/protocol";
 import { isStamped } from "./owner.ts";
 import type { Off } from "./rules.ts";
 
@@ -31,8 +39,20 @@ export function headSeenBy(view: TabView, head: HeadFrame, off: Off): HeadFrame 
   }
 }
 
+/** An answer that says no more than that the message came. */
+export const ackSeenBy = (ack: AckFrame, off: Off): AckFrame =>
+  off === "ack-is-evidence" ? { ...ack, state: "queued" } : ack;
+
+/** The outbox is left as it was. */
+const withoutEvidence = (step: ViewStep, before: TabView): ViewStep => ({
+  ...step,
+  view: { ...step.view, outbox: before.outbox },
+  changes: [],
+});
+
 /** A head that leaves something missing asks again, unless that rule is gone. */
-export function afterHead(step: ViewStep, off: Off): ViewStep {
+export function afterHead(step: ViewStep, before: TabView, off: Off): ViewStep {
+  if (off === "head-is-evidence") return withoutEvidence(step, before);
   if (off !== "hi-is-tail" || step.resub !== "needed") return step;
   const { state, attached } = step.view;
   const isShort = attached && windowHi(step.view) !== state.tail && compareStamps(state.seen, state.version) <= 0;
@@ -58,6 +78,7 @@ interface Taken {
   readonly off: Off;
 }
 export function afterOps(step: ViewStep, { before, frame, off }: Taken): ViewStep {
+  if (off === "op-is-evidence") return withoutEvidence(step, before);
   const isStale = compareStamps([frame.term, frame.b], before.state.version) <= 0;
   const isUnplaced = step.resub !== "none" && step.view.state.version === before.state.version;
   if (off === "stale-ops" && isStale && frame.log === before.state.logId) return appliedAnyway(step, frame);
