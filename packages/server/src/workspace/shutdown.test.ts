@@ -1,11 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { ends, idle, question, queueOf, says, send, texts, toolRuns, works } from "./testing/acts.ts";
+import { heldLog } from "./testing/held-log.ts";
 import { makeRig, type Rig } from "./testing/rig.ts";
 
-const graceMs = 3_000;
+const usualMs = 3_000;
 
 /** Closes while `meanwhile` happens; how much time that took. */
-async function closed(rig: Rig, meanwhile: () => void = () => undefined): Promise<number> {
+async function closed(
+  rig: Rig,
+  {
+    meanwhile = () => undefined,
+    graceMs = usualMs,
+  }: { readonly meanwhile?: () => void; readonly graceMs?: number } = {},
+): Promise<number> {
   const before = rig.clock.now();
   let over = false;
   const closing = rig.workspace.close(graceMs).then(() => {
@@ -23,8 +30,8 @@ describe("a server that ends", () => {
     await send(rig, "m1", "go");
     await toolRuns(rig);
     await send(rig, "s1", "a steer");
-    const took = await closed(rig, () => rig.works.get("c1")?.end("done"));
-    expect(took).toBeLessThan(graceMs);
+    const took = await closed(rig, { meanwhile: () => rig.works.get("c1")?.end("done") });
+    expect(took).toBeLessThan(usualMs);
     expect(await ends(rig)).toEqual(["restart"]);
     expect((await rig.rows()).find((row) => row.type === "tool_result")?.data).toMatchObject({ result: "done" });
     expect(rig.provider.calls).toHaveLength(1);
@@ -75,5 +82,22 @@ describe("a server that ends", () => {
     const sent = await sending;
     expect("code" in sent ? sent.code : await ends(rig)).toEqual("code" in sent ? "shutting-down" : ["restart"]);
     expect(await send(rig, "m2", "more")).toMatchObject({ code: "shutting-down" });
+  });
+
+  test("[TAB-15] a write that waits for a held disk keeps no server from ending, and what ran is stopped", async () => {
+    const { log, hold } = heldLog();
+    await using rig = await makeRig({ script: [works("c1"), says("never")], log });
+    await send(rig, "m1", "go");
+    await toolRuns(rig);
+    const letGo = hold();
+    const sent = send(rig, "q1", "later", "queue");
+    await rig.clock.advance(5);
+    expect(await closed(rig, { graceMs: 400 })).toBeLessThan(3 * 400 + 100);
+    expect(rig.works.size).toBe(0);
+    letGo();
+    expect(await sent).toMatchObject({ state: "queued" });
+    await using again = await rig.restarted();
+    expect(await ends(again)).toEqual(["restart"]);
+    expect(await queueOf(again)).toEqual(["q1:held:later"]);
   });
 });

@@ -1,36 +1,8 @@
-import { type Log, memoryLog } from "@varve/log";
 import { isFault } from "@varve/protocol";
 import { expect, test } from "vitest";
-import { idle, queueOf, says, send, texts, toolRuns, works } from "./testing/acts.ts";
+import { ends, idle, queueOf, says, send, texts, toolRuns, works } from "./testing/acts.ts";
+import { heldLog } from "./testing/held-log.ts";
 import { Follower, makeRig, type Rig } from "./testing/rig.ts";
-
-/** A log whose commits wait while it is held, as a database does that another program has locked. */
-function heldLog(): { readonly log: Log; hold(): () => void } {
-  const inner = memoryLog();
-  let held: Promise<void> | null = null;
-  const commit: Log["commit"] = async (fence, batch) => {
-    await held;
-    return inner.commit(fence, batch);
-  };
-  const log = new Proxy(inner, {
-    get(target, name) {
-      if (name === "commit") return commit;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-  const hold = (): (() => void) => {
-    let letGo = (): void => undefined;
-    held = new Promise((resolve) => {
-      letGo = resolve;
-    });
-    return () => {
-      held = null;
-      letGo();
-    };
-  };
-  return { log, hold };
-}
 
 const faultOf = async (rig: Rig): Promise<string | undefined> => {
   const head = await rig.workspace.head(rig.tab);
@@ -71,3 +43,22 @@ test("[TAB-112] a write that is over soon is no news", async () => {
   );
   expect(faults).toEqual([]);
 });
+
+test.each(["the turn", "its call"])(
+  "[TAB-6] a stop of %s is carried out also while a write waits for the disk, and says so once it is over",
+  async (what) => {
+    const { log, hold } = heldLog();
+    await using rig = await makeRig({ script: [works("c1"), says("one"), says("two")], log });
+    await send(rig, "m1", "go");
+    await toolRuns(rig);
+    const letGo = hold();
+    const sent = send(rig, "q1", "next", "queue");
+    const stopping = rig.workspace.stop(rig.tab, what === "the turn" ? {} : { callId: "c1" });
+    await rig.until("the tool was ended", () => rig.works.size === 0);
+    expect(await queueOf(rig)).toEqual([]);
+    letGo();
+    expect([await sent, await stopping]).toMatchObject([{ state: "queued" }, { stopped: true }]);
+    await rig.until("the turn ended", async () => (await ends(rig)).length > 0 && idle(rig)());
+    expect((await ends(rig))[0]).toBe(what === "the turn" ? "stopped" : "done");
+  },
+);

@@ -36,7 +36,7 @@ import { acceptedBefore, type Sent, sendLater } from "./send-later.ts";
 import { holding, type TabCore } from "./tab-core.ts";
 import type { Raise } from "./tab-money.ts";
 import { titleOf } from "./title.ts";
-import { turnLeft } from "./turn-left.ts";
+import { atMost, turnLeft } from "./turn-left.ts";
 import { noOpenTurn, TurnRun } from "./turn-run.ts";
 import type { QueueFault } from "./workspace-contract.ts";
 
@@ -59,6 +59,9 @@ export interface ActorPorts {
 const restMs = 60_000;
 /** Wait before waiting messages are tried again that could not be written. */
 const sendRetryMs = 5_000;
+
+/** A stop that is not reached by then goes past what is being done. */
+const stopWaitMs = 100;
 
 /** All rows of a log, and what they say of its requests. */
 export interface ReadLog {
@@ -228,14 +231,15 @@ export class TabActor {
     return this.act(() => cancelInside(this.core, id));
   }
 
+  /** Behind what was asked before; but what runs is not kept running by a write that waits for the disk. */
   stop(body: StopBody): Promise<{ readonly stopped: boolean }> {
-    return this.core.mailbox.run(() => {
-      const turn = this.#turn;
-      if (turn === null || (body.turnId !== undefined && body.turnId !== turn.turnId)) return { stopped: false };
-      if (body.callId !== undefined) return { stopped: turn.stopCall(body.callId) };
-      turn.stop("stopped");
-      return { stopped: true };
+    const open = this.#turn;
+    let stopped = false;
+    const timer = this.core.ports.clock.setTimer(stopWaitMs, () => {
+      stopped = open?.stopAsked(body) ?? false;
     });
+    const asked = this.core.mailbox.run(() => ({ stopped: stopped || (this.#turn?.stopAsked(body) ?? false) }));
+    return asked.finally(() => timer.cancel());
   }
 
   background({ callId, turnId }: BackgroundBody): Promise<{ readonly moved: boolean }> {
@@ -295,9 +299,10 @@ export class TabActor {
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    // Behind whatever is being done: a message that was taken already has begun its turn then.
-    const turn = await this.core.mailbox.run(() => this.#turn);
-    if (turn !== null) await turnLeft(this.core, turn, graceMs);
+    // Behind whatever is being done, unless that waits for the disk: a message that was taken already has begun its turn then.
+    const done = this.core.mailbox.run(() => undefined);
+    await atMost(this.core.ports.clock, graceMs, done);
+    if (this.#turn !== null) await turnLeft(this.core, this.#turn, graceMs);
     this.#restTimer?.cancel();
     this.#retry?.cancel();
     this.#deadline?.cancel();

@@ -255,7 +255,7 @@ describe("a subscription is a cursor", () => {
     expect(late).toHaveLength(1);
   });
 
-  test("[HUB-12] readers who came at different moments are told on one tick, those in the background on their own", async () => {
+  test("[HUB-13] readers who came at different moments are told on one tick, those in the background on their own", async () => {
     const { feed, clock, frames: first } = rig();
     const others: Frame[][] = [];
     feed.publish(block("A"));

@@ -1,10 +1,11 @@
 /** The server is about to end: what becomes of a turn that is open then. */
+import type { Clock } from "@varve/protocol";
 import type { TabCore } from "./tab-core.ts";
 import type { TurnRun } from "./turn-run.ts";
 
 /**
  * Resolves when the turn has ended, or is left open because it waits for a person. It ends at its next step boundary, is
- * stopped when `graceMs` are over, and given up when twice that time is.
+ * stopped when `graceMs` are over, and given up, open or not, when twice that time is.
  */
 export async function turnLeft(core: TabCore, turn: TurnRun, graceMs: number): Promise<void> {
   const { clock } = core.ports;
@@ -17,11 +18,22 @@ export async function turnLeft(core: TabCore, turn: TurnRun, graceMs: number): P
     };
     if (waits()) return leave();
     const grace = clock.setTimer(graceMs, () => (waits() ? leave() : turn.stop("restart")));
-    const last = clock.setTimer(graceMs * 2, () => turn.abandon());
+    // Left as well: a write that waits for a disk that somebody holds may take longer than anybody waits.
+    const last = clock.setTimer(graceMs * 2, leave);
     void turn.finished.then(() => {
       grace.cancel();
       last.cancel();
     });
   });
   await Promise.race([turn.finished, left]);
+}
+
+/** Resolves with the work, or when so much time is over. */
+export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  const timeUp = new Promise<void>((resolve) => {
+    const timer = clock.setTimer(ms, resolve);
+    over.signal.addEventListener("abort", () => timer.cancel(), { once: true });
+  });
+  await Promise.race([work, timeUp]).finally(() => over.abort());
 }

@@ -22,6 +22,7 @@ import {
   fault,
   type NewRow,
   type QueuedMessage,
+  type StopBody,
   type StoredRow,
   type TabStatus,
   type TurnEndReason,
@@ -110,8 +111,16 @@ export class TurnRun implements TurnOwner {
     if (this.#core.feed.status.retry !== undefined) this.stop("restart");
   }
 
-  /** Inside the mailbox. False: the turn has no such call that is still to be answered. */
-  stopCall(callId: string): boolean {
+  /** What a person asks for. False: another turn is meant, or there is nothing of this one to stop. */
+  stopAsked({ turnId, callId }: StopBody): boolean {
+    if (this.#over || (turnId !== undefined && turnId !== this.turnId)) return false;
+    if (callId !== undefined) return this.#stopCall(callId);
+    this.stop("stopped");
+    return true;
+  }
+
+  /** False: the turn has no such call that is still to be answered. */
+  #stopCall(callId: string): boolean {
     if (!owesResult(this.rows(), this.turnId, callId)) return false;
     this.#callControl(callId).abort("stopped");
     this.#showWaits();
