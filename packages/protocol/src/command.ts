@@ -136,6 +136,7 @@ export const tabOptionsPatchSchema = z.object({
   stepsMax: tabOptionsSchema.shape.stepsMax.nullable(),
   keepWarm: tabOptionsSchema.shape.keepWarm.nullable(),
   autoCompact: tabOptionsSchema.shape.autoCompact.nullable(),
+  sendAfterRestart: tabOptionsSchema.shape.sendAfterRestart.nullable(),
 });
 export const newTabBodySchema = z.object({
   id: tabIdSchema.optional(),

@@ -30,6 +30,8 @@ export const tabOptionsSchema = z.object({
     .optional(),
   /** Compacts by itself at this share of the model's window. Default: on, 0.8. */
   autoCompact: z.object({ on: z.boolean(), share: z.number().min(0.3).max(0.95) }).optional(),
+  /** Sends what waits when the server has been started anew, as after a normal end: for unattended work. Default: off. */
+  sendAfterRestart: z.boolean().optional(),
 });
 
 /** A tab as lists and the workspace feed show it. */

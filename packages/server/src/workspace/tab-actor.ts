@@ -2,7 +2,7 @@
  * The owner of one tab: every command reaches it here. A command reads the tab's state and writes what it decided within
  * one act of the mailbox, so two clients can never both find the tab idle, and a stop can never hit the next turn.
  */
-import { atRest, rowsBeforeTurn, runTurn, type TabContext, type TurnPorts, userRow } from "@varve/agent";
+import { afterTurn, atRest, rowsBeforeTurn, runTurn, type TabContext, type TurnPorts, userRow } from "@varve/agent";
 import type { CommitOutcome, InboxWrite } from "@varve/log";
 import {
   type Accepted,
@@ -33,7 +33,7 @@ import { compactable, runCompaction } from "./compaction-turn.ts";
 import { cancelInside, patchInside } from "./queue-acts.ts";
 import { refuse } from "./refuse.ts";
 import { acceptedBefore, type Sent, sendLater } from "./send-later.ts";
-import { holding, type TabCore } from "./tab-core.ts";
+import { afterRestart, holding, type TabCore } from "./tab-core.ts";
 import type { Raise } from "./tab-money.ts";
 import { titleOf } from "./title.ts";
 import { atMost, turnLeft } from "./turn-left.ts";
@@ -278,11 +278,12 @@ export class TabActor {
   }
 
   /**
-   * Takes over what an earlier process left: seals `rows`, holds what waits, and goes on with the turn when it only waits
-   * for a person. Inside the mailbox.
+   * Takes over what an earlier process left: seals `rows`, holds what waits unless the tab wishes it sent (`goOn`), and goes
+   * on with the turn when it only waits for a person. Inside the mailbox.
    */
   async takeOver(rows: readonly NewRow[], waitingTurn: TurnId | null): Promise<CommitOutcome> {
-    const hold = holding(this.core.feed.queue());
+    const sends = this.core.tab.trashedAt === null && afterRestart(this.core).sendAfterRestart;
+    const hold = sends ? [] : holding(this.core.feed.queue());
     const nothing = rows.length === 0 && hold.length === 0;
     const outcome: CommitOutcome = nothing
       ? { kind: "committed", rows: [], tail: this.core.tail, inbox: [] }
@@ -291,6 +292,16 @@ export class TabActor {
     if (waitingTurn !== null) this.#start(waitingTurn);
     else this.#comeToRest();
     return outcome;
+  }
+
+  /** Behind `takeOver`, in the same act: what it left to be sent begins a turn, as after a normal end. */
+  async goOn(): Promise<void> {
+    if (this.#turn !== null) return;
+    const { send } = afterTurn(this.core.feed.queue(), "restart", afterRestart(this.core));
+    await this.#sendWaiting(send).catch(async (error: unknown) => {
+      await this.#notBegun(error);
+      this.#ports.broke(error, noTurn);
+    });
   }
 
   /**

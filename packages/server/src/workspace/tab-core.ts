@@ -36,6 +36,7 @@ import { LogReader, type Reading } from "../context/log-reading.ts";
 import { BlockJournal } from "./block-journal.ts";
 import { Mailbox } from "./mailbox.ts";
 import { TabFeed } from "./tab-feed.ts";
+import { optionsOf } from "./tab-options.ts";
 import { TabRows } from "./tab-rows.ts";
 
 export interface CorePorts {
@@ -89,6 +90,11 @@ export const queuedOf = (record: InboxRecord): QueuedMessage => {
   const { id, version, position, state, delivery, data, by, at } = record;
   return { id, version, position, state, delivery, data, by, at };
 };
+
+/** What the tab's options say of a restart, as `afterTurn` asks for it. */
+export const afterRestart = ({ tab }: Pick<TabCore, "tab">): { readonly sendAfterRestart: boolean } => ({
+  sendAfterRestart: optionsOf(tab.options).sendAfterRestart === true,
+});
 
 /** The writes that hold every message which would be sent by itself. */
 export const holding = (queue: readonly QueuedMessage[]): readonly InboxWrite[] =>

@@ -33,6 +33,7 @@ describe("options of a tab", () => {
         stepsMax: fc.integer({ min: 1, max: 10_000 }),
         keepWarm: fc.record({ on: fc.boolean(), countMax: fc.integer({ min: 1, max: 50 }), moneyMax: fc.constant(1) }),
         autoCompact: fc.record({ on: fc.boolean(), share: fc.double({ min: 0.3, max: 0.95, noNaN: true }) }),
+        sendAfterRestart: fc.boolean(),
       },
       { requiredKeys: [] },
     );

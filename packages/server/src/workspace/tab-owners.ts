@@ -111,7 +111,11 @@ export class TabOwners {
     if (isFault(claim)) return claim;
     const actor = this.#actorOn(claim);
     this.#tellNews(actor);
-    const problem = await actor.core.mailbox.run(() => this.#takeOver(actor));
+    const problem = await actor.core.mailbox.run(async () => {
+      const left = await this.#takeOver(actor);
+      if (left === null) await actor.goOn();
+      return left;
+    });
     if (problem !== null) return problem;
     this.#tellNews(actor);
     this.#actors.set(tab, actor);

@@ -30,7 +30,7 @@ import {
   type Wait,
 } from "@varve/protocol";
 import { RunningCalls } from "./running-calls.ts";
-import { holding, type TabCore } from "./tab-core.ts";
+import { afterRestart, holding, type TabCore } from "./tab-core.ts";
 
 /** Wait between two tries to write, in ms: doubled up to the second. */
 const writeRetryMs = 250;
@@ -260,7 +260,8 @@ export class TurnRun implements TurnOwner {
     await this.#sealAll([...rows, end], async (batch) => {
       const queue = core.feed.queue();
       // Nothing begins in the trash.
-      const after = core.tab.trashedAt === null ? afterTurn(queue, reason) : { send: [], hold: queue };
+      const lives = core.tab.trashedAt === null;
+      const after = lives ? afterTurn(queue, reason, afterRestart(core)) : { send: [], hold: queue };
       const inbox = holding(after.hold);
       const outcome = await core.commit({ ...batch, inbox });
       if (outcome.kind !== "committed") return outcome;
