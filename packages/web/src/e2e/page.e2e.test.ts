@@ -495,6 +495,23 @@ describe("cost and context", () => {
     await page.getByTestId("limits-now").getByText("$1.50").waitFor();
   });
 
+  test("going on after a restart is off until somebody wants it, and can be turned off again", async () => {
+    await using opened = await site.open("#/tab/main");
+    const { page } = opened;
+    await page.getByTestId("meter-cost").click();
+    await page.getByTestId("panel").getByRole("button", { name: "Limits" }).click();
+    const box = page.getByRole("checkbox", { name: "Send waiting messages by itself" });
+    for (const wanted of [false, true, false]) {
+      await box.setChecked(wanted);
+      await page.keyboard.press("Escape");
+      await page.getByTestId("panel").waitFor({ state: "detached" });
+      await page.getByTestId("meter-cost").click();
+      await page.getByTestId("panel").getByRole("button", { name: "Limits" }).click();
+      expect(await box.isChecked()).toBe(wanted);
+    }
+    expect(opened.complaints).toEqual([]);
+  });
+
   test("another effort is taken only after its price was seen", async () => {
     await using opened = await site.open("#/tab/main");
     const { page } = opened;

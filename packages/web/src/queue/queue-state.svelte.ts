@@ -130,6 +130,11 @@ export class QueueState {
     );
   }
 
+  /** What could not be done before can be done now: an error that says otherwise would be wrong. */
+  forgetErrors(): void {
+    if (this.errors.size > 0) this.errors = new Map();
+  }
+
   note(text: string): void {
     this.notes = [...this.notes, { key: this.#nextNote++, text }].slice(-NOTES_MAX);
   }
