@@ -116,6 +116,17 @@ describe("the SQLite log", () => {
     },
   );
 
+  test("[LOG-54] a row alone is a fault of the world like any other when the file is gone, also with the log's parts to be read anew", async () => {
+    await using home = await temporaryFolder();
+    await using log = await openedLog(home.path);
+    const claim = await claimed(log);
+    await sealed(log, claim, say("a"));
+    log.store.forgetSegments();
+    log.store.guessTail(claim.logId, 1);
+    await log.close();
+    expect(await log.commit(claim, say("b"))).toMatchObject({ kind: "failed", fault: { code: "shutting-down" } });
+  });
+
   test("[LOG-54] a row alone is refused as it would be among others", async () => {
     await using home = await temporaryFolder();
     await using log = await openedLog(home.path);

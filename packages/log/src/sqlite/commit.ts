@@ -77,10 +77,10 @@ function commitAlone(store: Store, fence: Fence, { batch, texts }: Work): Commit
   const [text = ""] = texts;
   const tail = store.guessedTail(fence.logId);
   if (row === undefined || second !== undefined || tail === undefined || !isAlone(row, batch)) return null;
-  const segments = store.segmentsOf(fence.logId);
-  if (segments === null) return null;
   const frame = frameOf(row, tail + 1, fence.term);
   const written = store.transactions.statement(() => {
+    const segments = store.segmentsOf(fence.logId);
+    if (segments === null) return false;
     const checked = new BatchWriter(store, { fence, segments, tail }, batch).check(row, frame.seq);
     return checked.kind === "sound" && insertNext(store, fence, { frame, callId: checked.callId, text }) > 0;
   });

@@ -44,4 +44,30 @@ describe("the journal of open blocks", () => {
     expect(compared).toBeGreaterThan(60);
     expect(short).toEqual([]);
   });
+
+  test("[TAB-110] and so of a head that is asked for by itself", async () => {
+    const log = memoryLog();
+    await using rig = await makeRig({
+      script: [{ blocks: [{ type: "text", text: said }], chunkSize: 7, holdAfter: 0 }],
+      log,
+    });
+    const gate = rig.provider.gate();
+    await send(rig, "m1", "go");
+    let seen = 0;
+    for (let step = 0; step < 20; step++) {
+      await gate.step(1);
+      // Looked at on and on, so that some looks fall between a piece and the journal's own tick.
+      for (let look = 0; look < 40 && seen < 7 * (step + 1); look++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const head = await rig.workspace.head(rig.tab);
+        const block = isFault(head) ? undefined : head.open[0];
+        if (block === undefined) continue;
+        seen = block.text.length;
+        const kept = log.journal.blocksOf(rig.tab).find(({ id }) => id === block.id)?.text ?? "";
+        expect(kept.length).toBeGreaterThanOrEqual(seen);
+      }
+    }
+    expect(seen).toBeGreaterThan(0);
+    gate.release();
+  });
 });

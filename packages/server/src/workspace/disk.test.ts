@@ -76,6 +76,25 @@ describe("a commit whose answer was lost", () => {
     expect(await ends(rig)).toEqual(["stopped"]);
   });
 
+  test("[TAB-11] a message that brings a stop brings it when it is sent again, and only to the turn that it names", async () => {
+    const { log, loseNext } = losing();
+    await using rig = await makeRig({ script: [works("c1"), says("urgent done")], log });
+    await send(rig, "m0", "first");
+    await toolRuns(rig);
+    const head = await rig.workspace.head(rig.tab);
+    const turnId = isFault(head) ? null : head.status.turnId;
+    if (turnId === null) throw new Error("a turn is open");
+    const message = { id: rig.id("s"), text: "urgent", delivery: "stop", turnId } as const;
+    loseNext();
+    expect(await rig.workspace.send(rig.tab, message, "test")).toMatchObject({ code: "disk-full" });
+    const another = { ...message, turnId: `${turnId}x` as typeof turnId };
+    expect(await rig.workspace.send(rig.tab, another, "test")).toMatchObject({ state: "queued" });
+    expect(rig.works.size).toBe(1);
+    expect(await rig.workspace.send(rig.tab, message, "test")).toMatchObject({ state: "queued" });
+    await rig.until("it is answered", async () => (await texts(rig)).includes("assistant:urgent done") && idle(rig)());
+    expect(await ends(rig)).toEqual(["stopped", "done"]);
+  });
+
   test("[TAB-11] another message behind it finds the tab as it is, and every client has both", async () => {
     const { log, loseNext } = losing();
     await using rig = await makeRig({ script: [works("c1"), says("one"), says("two")], log });

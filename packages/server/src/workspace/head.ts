@@ -86,6 +86,8 @@ async function vouchedFor(log: Log, captured: Captured, have: SubCommand["have"]
 }
 
 export function headBody(core: TabCore): HeadBody {
+  // What a client has been shown of an open block outlives this process.
+  core.journal.flush();
   const { start, tail, frame } = capture(core, {});
   assert(
     frame.open.every((block) => block.offset === 0),

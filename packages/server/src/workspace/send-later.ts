@@ -1,6 +1,6 @@
 /** A message that comes while a turn is open waits; and what is said of one that was accepted before. */
 import type { CommitOutcome, InboxWrite } from "@varve/log";
-import type { Accepted, ChunkId, Fault, MessageBody, TextData } from "@varve/protocol";
+import type { Accepted, ChunkId, Fault, MessageBody, QueuedMessage, TextData } from "@varve/protocol";
 import { outcomeFault } from "./act-faults.ts";
 import type { TabCore } from "./tab-core.ts";
 import type { TurnRun } from "./turn-run.ts";
@@ -25,6 +25,17 @@ export async function sendLater(
   if (outcome.kind !== "committed") return acceptedBefore(core, outcome, message.id);
   if (stops) turn.stop("stopped");
   return { id: message.id, state: "queued", version: outcome.inbox[0]?.version ?? 1 };
+}
+
+/**
+ * Inside the mailbox: a message that waits is sent again. Its stop is brought now if it could not be brought before, because
+ * the answer of the commit was lost; on a turn that is being stopped it does nothing.
+ */
+export function sentAgain(turn: TurnRun | null, waiting: QueuedMessage, message: MessageBody): Sent {
+  const { id, state, version, delivery } = waiting;
+  const stops = state === "queued" && delivery === "stop" && message.delivery === "stop";
+  if (stops && turn !== null && message.turnId === turn.turnId) turn.stop("stopped");
+  return { id, state, version };
 }
 
 /** A message that was accepted before is answered with its state, whoever asks again. */

@@ -32,7 +32,7 @@ import { endBroken } from "./broken-turn.ts";
 import { compactable, runCompaction } from "./compaction-turn.ts";
 import { cancelInside, patchInside } from "./queue-acts.ts";
 import { refuse } from "./refuse.ts";
-import { acceptedBefore, type Sent, sendLater } from "./send-later.ts";
+import { acceptedBefore, type Sent, sendLater, sentAgain } from "./send-later.ts";
 import { afterRestart, holding, type TabCore } from "./tab-core.ts";
 import type { Raise } from "./tab-money.ts";
 import { titleOf } from "./title.ts";
@@ -190,7 +190,7 @@ export class TabActor {
   /** Inside the mailbox. */
   async sendInside(message: MessageBody, by: string): Promise<Sent | Fault> {
     const waiting = this.core.feed.queued(message.id);
-    if (waiting !== undefined) return { id: waiting.id, state: waiting.state, version: waiting.version };
+    if (waiting !== undefined) return sentAgain(this.#turn, waiting, message);
     const refusal = this.refusal(message);
     if (refusal !== null) return refusal;
     const data: TextData = { text: message.text, ...(message.attachments && { attachments: message.attachments }) };
