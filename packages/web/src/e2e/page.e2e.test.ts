@@ -360,7 +360,10 @@ describe("when something is wrong", () => {
     expect(await page.locator("[data-testid=pending-message][data-state=sent]").count()).toBe(2);
     await page.getByTestId("tool-card").getByRole("button").first().click();
     const whole = page.getByTestId("tool-body").getByTestId("whole");
-    await whole.getByTestId("show-whole").click();
+    await whole.getByTestId("show-whole").press("Enter");
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute("data-testid")))
+      .toBe("hide-whole");
     await whole.getByTestId("show-more").click();
     expect(await whole.getByTestId("output").textContent()).toMatch(/THE END$/);
     await page.getByTestId("tab-menu").click();
