@@ -84,6 +84,11 @@ describe("background jobs", () => {
     return notice?.type === "system" && notice.data.kind === "notice" ? notice.data.text : "";
   };
   const at = (): RowList => log().user("go").request().call("A").call("B").usage();
+  const ofBefore = (): RowList => {
+    const notice = { kind: "notice", level: "warning", code: "restarted", text: "The server was restarted." } as const;
+    const rows = at().job("A", "1", "job 1: running").job("B", "2", "job 2: running").system(notice).end("restart");
+    return rows.at("t2", 0).user("on");
+  };
 
   test.each<[string, RowList, boolean]>([
     ["none", at().result("A"), false],
@@ -96,6 +101,8 @@ describe("background jobs", () => {
       true,
     ],
     ["one of an earlier turn", at().job("A", "1", "job 1: running").end().at("t2", 0).user("on").request(), true],
+    ["one that ended with an earlier server", ofBefore().request(), false],
+    ["one begun behind that", ofBefore().request().call("C").job("C", "1", "job 1: running"), true],
   ])("[REC-100] %s: the notice says when jobs were ended", (_name, rows, told) => {
     expect(noticeOf(rows).includes("Background jobs of this tab were ended.")).toBe(told);
   });

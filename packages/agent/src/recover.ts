@@ -4,7 +4,7 @@
  * that it made finds nothing to do.
  */
 import type { JournaledBlock } from "@varve/log";
-import type { IdMaker, Json, JsonObject, NewRow, StoredRow, TurnId } from "@varve/protocol";
+import type { IdMaker, Json, JsonObject, NewRow, StoredRow, SystemData, TurnId } from "@varve/protocol";
 import { noTurn, parseTurnId } from "@varve/protocol";
 import { rowMaker } from "./new-rows.ts";
 import { hasInk, wellFormedText } from "./text.ts";
@@ -37,6 +37,8 @@ export interface Recovery {
   readonly turnId: TurnId | null;
 }
 
+const noticeCode = "restarted";
+
 export function recover(input: RecoverInput): Recovery {
   const turnId = unfinishedTurn(input.rows);
   if (turnId === null) return { rows: [], resume: "none", turnId: null };
@@ -61,7 +63,7 @@ export function recover(input: RecoverInput): Recovery {
     {
       kind: "notice",
       level: "warning",
-      code: "restarted",
+      code: noticeCode,
       text: noticeText({ calls: lost.length, partial: partial.length, jobs: ranJobs(input.rows) }),
     },
   );
@@ -119,15 +121,18 @@ function readMeta(meta: JsonObject): BlockMeta | null {
     : { turnId: turn, step, type, modelScope: typeof modelScope === "string" ? modelScope : "" };
 }
 
-/** Whether a background job ran when it was last told of. Jobs end with their server. */
+/** Whether a background job ran when it was last told of. Jobs end with their server: what an earlier one had is told already. */
 function ranJobs(rows: readonly StoredRow[]): boolean {
   const last = new Map<Json, string>();
-  for (const row of rows) {
+  const before = rows.findLastIndex((row) => row.type === "system" && isRestart(row.data));
+  for (const row of rows.slice(before + 1)) {
     if (row.type !== "tool_result" || row.data.details?.job === undefined) continue;
     last.set(row.data.details.job, String(row.data.details.summary));
   }
   return [...last.values()].some((summary) => summary.endsWith(": running") || summary.startsWith("continues as job"));
 }
+
+const isRestart = (data: SystemData): boolean => data.kind === "notice" && data.code === noticeCode;
 
 interface Found {
   readonly calls: number;

@@ -36,11 +36,14 @@ export async function rowOf(log: Log, core: TabCore, seq: number): Promise<LogCh
   return toTravellingWhole(row, core.tabId);
 }
 
+/** In pages: what it holds at once, and how long it keeps others waiting, does not depend on how many rows are asked for. */
 export async function digestOf(log: Log, core: TabCore, { lo, hi }: RowSpan): Promise<string | Fault> {
   const hash = createHash("sha256");
+  const { logId } = core.fence;
   for (let after = lo - 1; after < hi; ) {
+    if (after >= lo) await core.ports.giveWay();
     const limit = Math.min(limits.pageRowsMax, hi - after);
-    const page = await log.page({ logId: core.fence.logId, after, limit });
+    const page = await log.page({ logId, after, limit, bytesMax: limits.pageBytesMax });
     if (isFault(page)) return page;
     if (page.rows.length === 0) break;
     for (const row of page.rows) hash.update(digestLine(toTravelling(row, core.tabId)));

@@ -1,3 +1,4 @@
+import { fault } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
 import { ends, idle, question, queueOf, says, send, stateOf, texts, toolRuns, works } from "./testing/acts.ts";
 import { Follower, makeRig, type Rig } from "./testing/rig.ts";
@@ -43,6 +44,21 @@ describe("the trash", () => {
       expect(rig.provider.calls).toHaveLength(1);
     },
   );
+
+  test("[TAB-14] a tab whose way into the trash could not be written works on", async () => {
+    await using rig = await makeRig({ script: [works("c1"), says("fine")] });
+    await send(rig, "m1", "go");
+    await toolRuns(rig);
+    const change = rig.log.changeTab;
+    const full = fault("disk-full", "The disk is full.");
+    Object.assign(rig.log, { changeTab: async () => full });
+    expect(await rig.workspace.patch(rig.tab, { trashed: true })).toEqual(full);
+    Object.assign(rig.log, { changeTab: change });
+    expect([rig.works.size, rig.closedPlaces]).toEqual([1, []]);
+    rig.works.get("c1")?.end("done");
+    await rig.until("the turn ended", idle(rig));
+    expect(await ends(rig)).toEqual(["done"]);
+  });
 
   test("[TAB-14] whoever follows a tab that is purged is let go", async () => {
     await using rig = await makeRig({ script: [says("one")] });

@@ -180,8 +180,9 @@ export class LiveWorkspace implements Workspace {
     const change = await this.#changeOf(patch);
     if (isFault(change)) return change;
     const changed = await this.#change(tab, change, patch.options);
+    if (isFault(changed)) return changed;
     if (patch.trashed === true) await this.#rest(tab);
-    return isFault(changed) ? changed : this.get(tab);
+    return this.get(tab);
   }
 
   async remove(tab: TabId): Promise<Fault | null> {
