@@ -125,6 +125,20 @@ test("both edit one waiting message: the later one is told the other's text besi
   expect(said(await atRest())).toEqual(["begin", "as they want it"]);
 });
 
+test("what one does to a card without a connection is refused there, and the card says so no longer than that lasts", async () => {
+  const gate = await busy(["later"]);
+  devices[0].fault({ kind: "refuse" });
+  await mine.page.locator('[data-testid="connection"]:not([data-state="live"])').waitFor({ state: "attached" });
+  await mine.at("queue-hold").click();
+  await mine.at("queue-error").filter({ hasText: "no connection" }).waitFor();
+  await devices[0].heal();
+  await mine.at("queue-error").waitFor({ state: "detached" });
+  expect((await product.api.head(tab)).queue.map(({ state }) => state)).toEqual(["queued"]);
+  gate.release();
+  for (const page of [mine, theirs]) await page.says("ok later");
+  expect(said(await atRest())).toEqual(["begin", "later"]);
+});
+
 test("both reorder at once: both see one order, and each message goes out once", async () => {
   const gate = await busy(["one", "two", "three"]);
   await Promise.all([

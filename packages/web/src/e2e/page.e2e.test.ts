@@ -503,7 +503,7 @@ describe("cost and context", () => {
     const { page } = opened;
     await page.getByTestId("meter-cost").click();
     await page.getByTestId("panel").getByRole("button", { name: "Limits" }).click();
-    const box = page.getByRole("checkbox", { name: "Send waiting messages by itself" });
+    const box = page.getByRole("checkbox", { name: "Send waiting messages without asking" });
     for (const wanted of [false, true, false]) {
       await box.setChecked(wanted);
       await page.keyboard.press("Escape");

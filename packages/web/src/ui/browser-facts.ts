@@ -3,7 +3,7 @@ import type { OutboxState } from "@varve/client";
 import { WAY_ON } from "./copy-error.ts";
 
 /** The one reason for most of it. */
-export const INSECURE = "This page came over plain http from another machine, where browsers turn this off.";
+export const INSECURE = "this page came over plain http from another machine, where browsers turn this off.";
 
 export interface BrowserSurroundings {
   readonly secure: boolean;
