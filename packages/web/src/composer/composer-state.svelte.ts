@@ -102,6 +102,7 @@ export class ComposerState {
 
   async attach(files: readonly File[]): Promise<void> {
     const room = limits.attachmentsMax - this.uploads.length;
+    if (files.length > room) this.error = tooMany;
     await Promise.all(files.slice(0, Math.max(0, room)).map((file) => this.#upload(file)));
   }
 
@@ -127,7 +128,8 @@ export class ComposerState {
     const answer = question.kind === "permission" ? { verdict: "deny" as const, text } : { text };
     const error = await this.#tab.handle.answer(question.wait.askId, answer);
     this.error = error;
-    if (error === null) this.text = "";
+    // What was typed while the answer was on its way is not part of it.
+    if (error === null && this.#text.trim() === text) this.text = "";
   }
 
   async #upload(file: File): Promise<void> {
@@ -153,6 +155,11 @@ const tooLong = (chars: number): ErrorBody => ({
   message: `This message has ${chars.toLocaleString()} characters; the limit is ${limits.messageCharsMax.toLocaleString()}.`,
   hint: "It is kept here. Put long text into a file in the workspace and name that file.",
 });
+const tooMany: ErrorBody = {
+  code: "message-too-large",
+  message: `A message takes ${limits.attachmentsMax} files; the others were left out.`,
+  hint: "Send them with the next message.",
+};
 const tooBig = (name: string): ErrorBody => ({
   code: "blob-too-large",
   message: `${name} is larger than ${limits.blobBytesMax / 1024 / 1024} MB.`,

@@ -331,6 +331,13 @@ describe("the composer and the queue", () => {
       .setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("x") });
     await page.getByTestId("uploads").getByText("plan.txt").waitFor();
     await expect.poll(() => page.getByTestId("send").isEnabled()).toBe(true);
+    const more = Array.from({ length: 20 }, (_, i) => `more-${i}.txt`);
+    await page
+      .getByTestId("file-input")
+      .setInputFiles(more.map((name) => ({ name, mimeType: "text/plain", buffer: Buffer.from("x") })));
+    await page.getByTestId("composer-error").getByText("the others were left out").waitFor();
+    expect(await page.getByTestId("uploads").getByText("more-18.txt").count()).toBe(1);
+    expect(await page.getByTestId("uploads").getByText("more-19.txt").count()).toBe(0);
   });
 });
 
