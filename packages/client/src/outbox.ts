@@ -179,6 +179,8 @@ export interface HeldBefore {
   readonly first: boolean;
   /** The head brings all rows above `from`: a waiting message that was consumed is among them. */
   readonly whole: boolean;
+  /** It was shown as waiting. Of one that was not, nobody here knows when it became a row, so it may stand anywhere. */
+  readonly waited: (id: ChunkId) => boolean;
 }
 
 /**
@@ -196,7 +198,7 @@ export function findLost(outbox: Outbox, head: HeadFrame, before: HeldBefore): L
     if (entry.logId !== head.log || named.has(entry.id)) continue;
     if (before.first && entry.term === head.term) continue;
     if (entry.seq === undefined) {
-      (before.whole && !before.first ? lost : unsure).push(entry);
+      (before.whole && before.waited(entry.id) ? lost : unsure).push(entry);
     } else if (entry.seq >= pageFrom || entry.seq > head.tail) {
       lost.push(entry);
     } else if (entry.seq > vouchedTo) {

@@ -261,6 +261,66 @@ describe("sending", () => {
     expect(peer.handle.snapshot()).toMatchObject({ window: { attached: false }, queue: [], lost: [] });
     expect(peer.store.entries.get(id)).toMatchObject({ seq: 901, term: owner.term });
   });
+  test("[CLIENT-8] a message that a page brought as a row is not offered again after a restart", async () => {
+    const owner = new Owner();
+    owner.sealMany(900);
+    const peer = new Peer("A", owner);
+    await peer.settle();
+    for (let i = 0; i < 4; i++) {
+      void peer.handle.pageOlder();
+      await peer.settle();
+    }
+    owner.startTurn();
+    await peer.settle();
+    const id = peer.handle.send({ text: "waits" });
+    await peer.settle();
+    peer.cut();
+    owner.consume();
+    for (let i = 0; i < 2; i++) {
+      void peer.handle.pageNewer();
+      await turns();
+      peer.answerPage();
+      await turns();
+    }
+    expect(peer.handle.snapshot().rows.at(-1)).toMatchObject({ id });
+    owner.restart();
+    await peer.settle();
+    expect(peer.handle.snapshot()).toMatchObject({ window: { attached: true, hi: 901 }, lost: [] });
+  });
+  test("[CLIENT-8] of two messages that are looked up, one that a page brings meanwhile is not offered again", async () => {
+    const owner = new Owner();
+    owner.sealMany(900);
+    const peer = new Peer("A", owner);
+    await peer.settle();
+    for (let i = 0; i < 4; i++) {
+      void peer.handle.pageOlder();
+      await peer.settle();
+    }
+    owner.startTurn();
+    await peer.settle();
+    for (const text of ["one", "two"]) peer.handle.send({ text });
+    await peer.settle();
+    peer.cut();
+    owner.consume();
+    owner.consume();
+    owner.restart();
+    peer.client.probe();
+    peer.accept();
+    for (let i = 0; i < 10; i++) {
+      peer.carryCommand();
+      peer.carryFrame();
+    }
+    // The page comes before what was asked first.
+    void peer.handle.toEnd();
+    await turns();
+    expect(peer.pages).toHaveLength(2);
+    peer.pages.reverse();
+    peer.answerPage();
+    await turns();
+    expect(peer.handle.snapshot().window).toMatchObject({ attached: true, hi: 902 });
+    await peer.settle();
+    expect(peer.handle.snapshot()).toMatchObject({ queue: [], lost: [] });
+  });
   test("[CLIENT-8] after a day an accepted message is forgotten", async () => {
     const { peer } = await connected();
     const id = peer.handle.send({ text: "old" });

@@ -78,6 +78,10 @@ export class TabPages {
    * in the log, null when nobody can say now.
    */
   placeOf(entry: StoredOutboxEntry): Promise<MessagePlace | false | null> {
+    const { state } = this.#stage.view();
+    const shown = state.logId === entry.logId ? state.sealed.get(entry.id) : undefined;
+    // A page brought it while others were looked up.
+    if (shown !== undefined) return Promise.resolve({ seq: shown.row.seq, term: state.version[0] });
     return entry.seq === undefined ? this.#findOutside(entry) : this.#standsAt(entry, entry.seq);
   }
 

@@ -149,7 +149,9 @@ export function takeHead(
     sync: wipes && view.sync.state !== "checking" ? { ...unchecked, mismatches: view.sync.mismatches } : view.sync,
   };
   const step = finish(taken, evidence, options.now);
-  return mayBeRestored(view, head) ? offerLost(step, head, { first: !view.ready, whole: !hole && !detaches }) : step;
+  if (!mayBeRestored(view, head)) return step;
+  const waited = (id: ChunkId): boolean => view.state.queue.has(id);
+  return offerLost(step, head, { first: !view.ready, whole: !hole && !detaches, waited });
 }
 
 /** A head of another term, or one that wipes the rows of the very log that was held. */

@@ -205,7 +205,7 @@ export function verify(client: Client, owner: Owner): Client {
   if (entry.logId !== owner.log) return without;
   const lo = view.attached ? windowLo(view) : Number.POSITIVE_INFINITY;
   const rows = owner.rows.filter((row) => (entry.seq === undefined ? row.seq < lo : row.seq === entry.seq));
-  const row = rows.find(({ id }) => id === entry.id);
+  const row = view.state.sealed.get(entry.id)?.row ?? rows.find(({ id }) => id === entry.id);
   if (row === undefined) return { ...without, view: withOutbox(view, moveToLost(view.outbox, entry)) };
   const step = confirmKept(view.outbox, entry, { seq: row.seq, term: owner.term });
   return { ...stored(without, step.changes), view: withOutbox(view, step.outbox) };

@@ -58,6 +58,13 @@ export const scopes: readonly Scope[] = [
   },
   {
     ...plain,
+    name: "a crash while somebody reads above the end",
+    rows: 5,
+    isDetached: true,
+    budget: { send: 1, open: 1, cut: 1, crash: 1, page: 1 },
+  },
+  {
+    ...plain,
     name: "another owner under living connections",
     budget: { send: 1, "remote-send": 1, open: 1, grow: 2, retake: 1, cut: 1 },
   },
