@@ -1,13 +1,14 @@
 /** One server on one home: from its lock to its last line. */
 import { endOrphans } from "@varve/agent";
 import { isHomeHeld, type Log, openSqliteLog } from "@varve/log";
-import { type Fault, isFault } from "@varve/protocol";
+import { type Clock, type Fault, isFault } from "@varve/protocol";
 import { compose, type Parts } from "./compose.ts";
 import { addressOf, bindProblem, listenOn } from "./listen-address.ts";
 import type { LogLine } from "./log-line.ts";
 import { type RunningFile, readRunning, removeRunning, writeRunning } from "./running-file.ts";
 import { askForLink, findServer, type SignInLink } from "./running-server.ts";
 import type { StartOptions } from "./start-options.ts";
+import { atMost } from "./workspace/turn-left.ts";
 
 export interface RunningServer {
   readonly kind: "running";
@@ -65,19 +66,28 @@ export async function startServer(options: StartOptions): Promise<RunningServer 
   }
   const url = addressOf(options.host, port);
   await writeRunning(home, { url, host: options.host, port, pid: options.pid, boot: parts.boot });
-  return running(parts, log, { home, url, port });
+  return running(parts, log, { home, url, port, clock: options.clock });
 }
 
 function running(
   parts: Parts,
   log: Log,
-  { home, url, port }: { readonly home: string; readonly url: string; readonly port: number },
+  {
+    home,
+    url,
+    port,
+    clock,
+  }: { readonly home: string; readonly url: string; readonly port: number; readonly clock: Clock },
 ): RunningServer {
-  const settled = settle(parts, log);
+  const ending = new AbortController();
+  const recovered = recover(parts, ending.signal);
+  const settled = recovered.then(() => check(parts, log, ending.signal));
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     parts.doors.refuseChanges();
-    await settled;
+    ending.abort();
+    // A recovery that a held disk keeps waiting, and the check of a large file, end with the log.
+    await atMost(clock, graceMs, recovered);
     await endParts(parts, log);
     await removeRunning(home);
   };
@@ -98,11 +108,19 @@ function running(
   };
 }
 
-/** What an earlier server left unfinished is ended, then the log is checked as a whole. */
-async function settle({ workspace, line }: Parts, log: Log): Promise<void> {
-  for (const { tab, fault } of await workspace.recoverAll()) line("error", "recovery-failed", { tab, ...fault });
+/** What an earlier server left unfinished is ended. */
+async function recover({ workspace, line }: Parts, ending: AbortSignal): Promise<void> {
+  const failed = await workspace.recoverAll();
+  // What a server that ends did not come to is done by the next one.
+  if (ending.aborted) return;
+  for (const { tab, fault } of failed) line("error", "recovery-failed", { tab, ...fault });
+}
+
+/** Then the log is looked at as a whole. */
+async function check({ line }: Parts, log: Log, ending: AbortSignal): Promise<void> {
+  if (ending.aborted) return;
   const damage = await log.check();
-  if (damage !== null) line("error", "log-check", { ...damage });
+  if (damage !== null && !ending.aborted) line("error", "log-check", { ...damage });
 }
 
 async function endParts({ workspace, doors, tools }: Parts, log: Log): Promise<void> {

@@ -43,6 +43,21 @@ describe("the check of a large file", () => {
     expect(inPieces - turns).toBeGreaterThanOrEqual(3_000 / 300);
   });
 
+  test("[LOG-101] ends when the log is closed between two pieces, wherever that is", async () => {
+    await using home = await temporaryFolder();
+    {
+      await using _ = await grownLog(home.path, 700);
+    }
+    for (const pieces of [0, 1, 2, 5, 6]) {
+      await using log = await openedLog(home.path);
+      let turns = 0;
+      const giveWay = async (): Promise<void> => {
+        if (turns++ === pieces) await log.close();
+      };
+      expect(await checkStore(log.store, { wholeBelowBytes: 0, giveWay })).toMatchObject({ code: "shutting-down" });
+    }
+  });
+
   test("[LOG-101] finds a damaged page wherever in the rows it is, and stops all writing", async () => {
     await using home = await temporaryFolder();
     const pages = await (async () => {

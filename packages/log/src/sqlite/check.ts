@@ -73,12 +73,14 @@ async function checkPieces(store: Store, table: string, giveWay: () => Promise<v
     const same = key.map((column) => `other.${column} = piece.${column}`).join(" AND ");
     return `EXISTS (SELECT 1 FROM ${table} AS other WHERE ${same})`;
   });
-  const statement =
+  const prepared = store.transactions.read(() =>
     store.database.prepare(`SELECT max(piece.n) AS n, count(*) AS seen, total(length(piece.long)) AS size,
     sum(${foundBy.join(" AND ")}) AS found
-    FROM (SELECT rowid AS n, ${long} AS long, ${columns} FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ?) AS piece`);
+    FROM (SELECT rowid AS n, ${long} AS long, ${columns} FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ?) AS piece`),
+  );
+  if (isFault(prepared)) return prepared;
   for (let after = 0; ; await giveWay()) {
-    const row = store.transactions.read(() => statement.get(after, pieceRows));
+    const row = store.transactions.read(() => prepared.get(after, pieceRows));
     if (isFault(row)) return row;
     if (row === undefined || number(row, "seen") === 0) return null;
     if (row.found !== row.seen) return `rows of ${table} are missing from its index`;

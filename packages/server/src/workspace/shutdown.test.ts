@@ -1,3 +1,4 @@
+import { isFault } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
 import { ends, idle, question, queueOf, says, send, texts, toolRuns, works } from "./testing/acts.ts";
 import { heldLog } from "./testing/held-log.ts";
@@ -82,6 +83,23 @@ describe("a server that ends", () => {
     const sent = await sending;
     expect("code" in sent ? sent.code : await ends(rig)).toEqual("code" in sent ? "shutting-down" : ["restart"]);
     expect(await send(rig, "m2", "more")).toMatchObject({ code: "shutting-down" });
+  });
+
+  test("[TAB-15] neither does a tab that is just being opened, and nothing begins there behind the end", async () => {
+    const { log, hold } = heldLog();
+    await using first = await makeRig({ script: [works("c1"), says("ok")], permissions: "ask", log });
+    await send(first, "m1", "go");
+    await question(first);
+    await using second = await first.restarted();
+    const third = await second.workspace.create({ cwd: "/project", model: "anthropic/claude-test" });
+    if (isFault(third)) throw new Error(third.message);
+    const letGo = hold();
+    const asked = second.workspace.head(third.id);
+    await second.clock.advance(5);
+    expect(await closed(second, { graceMs: 400 })).toBeLessThan(3 * 400 + 100);
+    letGo();
+    expect(await asked).toMatchObject({ code: "shutting-down" });
+    expect(second.workspace.counters()).toMatchObject({ owners: 1 });
   });
 
   test("[TAB-15] a write that waits for a held disk keeps no server from ending, and what ran is stopped", async () => {

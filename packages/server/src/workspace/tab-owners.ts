@@ -11,6 +11,7 @@ import { showLastEnd } from "./last-end.ts";
 import { TabActor } from "./tab-actor.ts";
 import { TabCore } from "./tab-core.ts";
 import type { Raise, TabMoney } from "./tab-money.ts";
+import { atMost } from "./turn-left.ts";
 import { tabContext, turnPorts, type WorkspaceOptions } from "./workspace-options.ts";
 
 export interface OwnersPorts {
@@ -25,6 +26,8 @@ export interface OwnersPorts {
   readonly rested: (actor: TabActor) => void;
 }
 
+const shuttingDown = (): Fault => fault("shutting-down", "The server is closing.", "Try again when it is back.");
+
 export class TabOwners {
   readonly #ports: OwnersPorts;
   readonly #actors = new Map<TabId, TabActor>();
@@ -32,7 +35,10 @@ export class TabOwners {
   /** Fields that were changed while the tab's owner was being made. */
   readonly #news = new Map<TabId, TabEntry>();
   readonly #unfinished: Set<TabId>;
+  /** No tab is opened any more. */
   #closing = false;
+  /** Owners that come now come too late. */
+  #closed = false;
   #recovered = 0;
   #broken = 0;
 
@@ -64,7 +70,7 @@ export class TabOwners {
     const known = this.#actors.get(tab);
     if (known !== undefined) return known;
     if (!this.#ports.isKnown(tab)) return unknownTab();
-    if (this.#closing) return fault("shutting-down", "The server is closing.", "Try again when it is back.");
+    if (this.#closing) return shuttingDown();
     const opening = this.#opening.get(tab) ?? this.#made(tab).finally(() => this.#notOpening(tab));
     this.#opening.set(tab, opening);
     return opening;
@@ -100,7 +106,9 @@ export class TabOwners {
 
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    await Promise.all(this.#opening.values());
+    // One that is being opened waits for the disk perhaps, longer than anybody waits for it.
+    await atMost(this.#ports.options.clock, graceMs, Promise.allSettled(this.#opening.values()));
+    this.#closed = true;
     await Promise.all([...this.#actors.values()].map((actor) => actor.close(graceMs)));
   }
 
@@ -109,6 +117,7 @@ export class TabOwners {
     const claim = await log.claim(tab, clock.now());
     if (claim === null) return unknownTab();
     if (isFault(claim)) return claim;
+    if (this.#closed) return shuttingDown();
     const actor = this.#actorOn(claim);
     this.#tellNews(actor);
     const problem = await actor.core.mailbox.run(async () => {
@@ -117,6 +126,10 @@ export class TabOwners {
       return left;
     });
     if (problem !== null) return problem;
+    if (this.#closed) {
+      await actor.close(0);
+      return shuttingDown();
+    }
     this.#tellNews(actor);
     this.#actors.set(tab, actor);
     this.#ports.changed(tab);
