@@ -62,6 +62,21 @@ describe("a commit whose answer was lost", () => {
     expect(await ends(rig)).toEqual(["done"]);
   });
 
+  test("[TAB-11] a message that was removed by it goes from every page, though nobody asks again", async () => {
+    const { log, loseNext } = losing();
+    await using rig = await makeRig({ script: [works("c1")], log });
+    await send(rig, "m0", "first");
+    await toolRuns(rig);
+    await send(rig, "q1", "one", "queue");
+    await rig.workspace.stop(rig.tab, {});
+    await rig.until("stopped", idle(rig));
+    const follower = await Follower.on(rig);
+    expect([...follower.state.queue.keys()]).toEqual(["q1"]);
+    loseNext();
+    expect(await rig.workspace.cancelQueued(rig.tab, rig.id("q1"))).toMatchObject({ code: "disk-full" });
+    await rig.until("the follower is told", () => follower.state.queue.size === 0);
+  });
+
   test("[TAB-11] a message that waits by it is held with the others when the turn is stopped", async () => {
     const { log, loseNext } = losing();
     await using rig = await makeRig({ script: [works("c1")], log });

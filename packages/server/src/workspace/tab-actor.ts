@@ -104,7 +104,10 @@ export class TabActor {
   act<T>(act: () => Promise<T>): Promise<T | Fault> {
     return this.core.mailbox.run(async () => {
       const problem = this.#stuck ?? (this.core.inDoubt ? await this.core.settle() : null);
-      return problem ?? act();
+      const outcome = problem ?? (await act());
+      // Nobody may ask for a long time: what was written all the same is looked for, and shown, without being asked.
+      if (this.core.inDoubt && !this.#closing) this.#tryAgain();
+      return outcome;
     });
   }
 
