@@ -34,6 +34,10 @@ const result: Given = {
   type: "tool_result",
   data: { callId: "c1", name: "bash", result: "", isError: false },
 };
+/** The stream of the step broke behind a whole call: the step is tried again, and nothing of it counts. */
+const stepVoid = (turnId = "t1"): Given => {
+  return { role: "system", type: "system", data: { kind: "step-void", turnId, step: 0, reason: "it broke off" } };
+};
 const end: Given = { role: "system", type: "system", data: { kind: "turn-end", reason: "done" } };
 const acknowledged = [chunkIdSchema.parse("m1")];
 
@@ -42,11 +46,17 @@ describe("what a log must never be", () => {
     expect(logProblems(rowsOf([user, call, result, end]), acknowledged)).toEqual([]);
   });
 
+  test("a call of a step that was voided has no result", () => {
+    expect(logProblems(rowsOf([user, call, stepVoid(), end]), acknowledged)).toEqual([]);
+  });
+
   test.each<[string, readonly Given[], string]>([
     ["an acknowledged message that is not there", [call, result, end], "the acknowledged message m1 is there 0 times"],
     ["an id twice", [user, user, end], "an id has two rows"],
     ["a call without a result", [user, call, end], "the call c1 has 0 results"],
     ["a call with two results", [user, call, result, result, end], "the call c1 has 2 results"],
+    ["a call of a voided step with a result", [user, call, stepVoid(), result, end], "the call c1 has 1 results"],
+    ["a void of another turn", [user, call, stepVoid("t2"), end], "the call c1 has 0 results"],
     ["a turn that did not end", [user, call, result], "turn t1 ended 0 times, or is not over with that"],
     [
       "a turn that goes on behind its end",

@@ -17,13 +17,20 @@ export function logProblems(rows: readonly LogChunk[], acknowledged: readonly Ch
   return [...problems, ...callProblems(rows), ...turnProblems(rows)];
 }
 
+/** One result for each call, and none for a call of a step that was voided: its stream broke before it could run. */
 function callProblems(rows: readonly LogChunk[]): readonly string[] {
   const problems: string[] = [];
+  const voided = new Set(
+    rows.flatMap((row) =>
+      row.type === "system" && row.data.kind === "step-void" ? [`${row.data.turnId} ${row.data.step}`] : [],
+    ),
+  );
   for (const row of rows) {
     if (row.type !== "tool_call") continue;
     const { callId } = row.data;
+    const due = voided.has(`${row.turnId} ${row.step}`) ? 0 : 1;
     const results = rows.filter((other) => other.type === "tool_result" && other.data.callId === callId);
-    if (results.length !== 1) problems.push(`the call ${callId} has ${results.length} results`);
+    if (results.length !== due) problems.push(`the call ${callId} has ${results.length} results`);
   }
   return problems;
 }
