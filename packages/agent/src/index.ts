@@ -70,3 +70,4 @@ export type { PreparedCall, Tool, ToolBox, ToolOutcome, ToolPlace, ToolRun } fro
 export { createToolBox, endOrphans } from "./tools/toolbox.ts";
 export { openQuestions, owesResult, rowsOfTurn, unansweredCalls } from "./turn-rows.ts";
 export { type UsageData, usageData } from "./usage.ts";
+export { pause } from "./wait.ts";

@@ -265,7 +265,6 @@ export class TabActor {
       const unraised = await this.#raised(row, rows);
       if (unraised !== null) return unraised;
       const outcome = await this.core.commit({ rows: [row] });
-      if (outcome.kind === "failed") this.#tryAgain();
       if (outcome.kind !== "committed") return outcomeFault(outcome);
       const sealed = outcome.rows[0];
       assert(sealed !== undefined, "a batch of one row was committed without it");
@@ -387,10 +386,7 @@ export class TabActor {
     const title = core.tab.title === "" ? titleOf(messages[0]?.data.text ?? "") : core.tab.title;
     const outcome = await core.commit({ rows: [...before, ...users], inbox, tab: { updatedAt: at, title } });
     if (outcome.kind === "committed") this.#start(turnId);
-    else {
-      this.#soonAtRest();
-      if (outcome.kind === "failed") this.#tryAgain();
-    }
+    else this.#soonAtRest();
     return outcome;
   }
 

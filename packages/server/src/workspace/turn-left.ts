@@ -1,4 +1,5 @@
 /** The server is about to end: what becomes of a turn that is open then. */
+import { pause } from "@varve/agent";
 import type { Clock } from "@varve/protocol";
 import type { TabCore } from "./tab-core.ts";
 import type { TurnRun } from "./turn-run.ts";
@@ -31,9 +32,5 @@ export async function turnLeft(core: TabCore, turn: TurnRun, graceMs: number): P
 /** Resolves with the work, or when so much time is over. */
 export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController();
-  const timeUp = new Promise<void>((resolve) => {
-    const timer = clock.setTimer(ms, resolve);
-    over.signal.addEventListener("abort", () => timer.cancel(), { once: true });
-  });
-  await Promise.race([work, timeUp]).finally(() => over.abort());
+  await Promise.race([work, pause(clock, ms, over.signal)]).finally(() => over.abort());
 }
