@@ -8,6 +8,7 @@
  */
 import type { Attachment, ChunkId, Delivery, ErrorBody, HeadFrame, LogId, TabId, TurnId } from "@varve/protocol";
 import type { OutboxStore, PendingMessage, StoredOutboxEntry } from "./client.ts";
+import { sendPasses } from "./patience.ts";
 
 /** Messages of one tab under way at once; one more is refused at once with `queue-full`, its text kept on screen. */
 export const pendingMax = 200;
@@ -107,15 +108,13 @@ export interface Refusal {
 export function refuse(outbox: Outbox, { tabId, id, error }: Refusal): OutboxStep {
   const entry = outbox.pending.find((item) => item.id === id);
   if (entry === undefined || entry.state === "refused") return { outbox, changes: [] };
-  const passes = passing.has(error.code);
+  const passes = sendPasses(error);
   const next: PendingMessage = passes ? { ...entry, state: "waiting" } : { ...entry, state: "refused", error };
   return {
     outbox: mapPending(outbox, (item) => (item === entry ? next : item)),
     changes: passes ? [] : [{ kind: "put", entry: storedOf(tabId, next) }],
   };
 }
-
-const passing: ReadonlySet<string> = new Set(["shutting-down", "log-fenced", "log-unavailable"]);
 
 /** Empties what the evidence names, and remembers where accepted messages stand. */
 export function takeEvidence(

@@ -4,15 +4,19 @@ import type { Clock, Timer } from "@varve/protocol";
 export const patienceFirstMs = 1_000;
 export const patienceMaxMs = 15_000;
 
-/** A server that closes, a disk that is full or does not answer, an owner that changed: the same command may be granted later. */
-const passing: ReadonlySet<string> = new Set([
-  "shutting-down",
-  "log-fenced",
-  "log-unavailable",
-  "disk-full",
-  "internal",
-]);
-export const passesByItself = ({ code }: { readonly code: string }): boolean => passing.has(code);
+interface Refused {
+  readonly code: string;
+}
+
+/** A server that closes, a log that does not answer, an owner that changed: the same command may be granted later. */
+const passing: ReadonlySet<string> = new Set(["shutting-down", "log-fenced", "log-unavailable"]);
+/** A full disk and a mistake of the server pass as well, but only a person should send a message into them again. */
+const passingForReaders: ReadonlySet<string> = new Set([...passing, "disk-full", "internal"]);
+
+/** Whether a message that was refused goes out again without being asked. */
+export const sendPasses = ({ code }: Refused): boolean => passing.has(code);
+/** Whether it is worth asking the server again by itself: a subscription costs nothing there. */
+export const passesByItself = ({ code }: Refused): boolean => passingForReaders.has(code);
 
 export class Patience {
   readonly #clock: Clock;
