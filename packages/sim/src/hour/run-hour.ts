@@ -5,13 +5,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { decide, unknownFacts } from "@varve/agent";
 import { type ClientPorts, createSyncClient, memoryOutbox, type TabHandle } from "@varve/client";
 import { type Log, memoryLog, openSqliteLog } from "@varve/log";
 import { assert, type Clock, fault, idMaker, isFault, type LogId } from "@varve/protocol";
 import { ConnectionDoor, createWorkspace, Devices, type LiveWorkspace } from "@varve/server/parts";
 import { createFakeClock, type FakeClock, settle } from "../fake-clock.ts";
 import { countingIdTexts } from "../fake-ids.ts";
+import { simulatedPlace } from "../simulated-server.ts";
 import { lookTools, type Pace, steadyModels, type Told } from "./steady-model.ts";
 
 export interface HourOptions {
@@ -123,24 +123,10 @@ class Hour {
       giveWay: () => new Promise((resolve) => setImmediate(resolve)),
       models: steadyModels(clock, this.#options.pace, this.#told),
       tools: lookTools(),
-      context: {
-        readText: async () => null,
-        list: async () => null,
-        place: async () => null,
-        repository: async () => null,
-        system: "test",
-        shell: "none",
-      },
-      decide,
-      rules: () => [],
-      home: "/home/none",
+      ...simulatedPlace,
       boot: "boot-1",
       defaultModel: async () => "sim/steady",
-      directory: async (path) => path,
       limits: { dayMoneyMax: () => null, setDayMoneyMax: async () => null, stepsMax: () => 1_000 },
-      facts: () => unknownFacts,
-      offsetAt: () => 0,
-      strict: true,
       broke: (error) => {
         throw error;
       },

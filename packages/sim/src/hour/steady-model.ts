@@ -3,16 +3,9 @@
  * the last of a turn. Nothing is drawn, so that whatever grows is not its doing.
  */
 import type { LanguageModelV3CallOptions, LanguageModelV3Usage } from "@ai-sdk/provider";
-import {
-  type ModelPart,
-  type ModelRegistry,
-  type ResolvedModel,
-  type Tool,
-  type ToolBox,
-  unknownFacts,
-} from "@varve/agent";
+import type { ModelPart, ModelRegistry, Tool, ToolBox } from "@varve/agent";
 import type { Clock } from "@varve/protocol";
-import { anthropic, wireTarget } from "@varve/wire";
+import { simulatedModel, simulatedModels } from "../simulated-server.ts";
 
 export interface Pace {
   readonly deltasASecond: number;
@@ -31,24 +24,8 @@ const id = "sim/steady";
 
 /** `told` counts what was said. */
 export function steadyModels(clock: Clock, pace: Pace, told: Told): ModelRegistry {
-  const model: ResolvedModel = {
-    info: { id, label: id, provider: "sim", available: true, contextTokens: null, prices: null },
-    facts: unknownFacts,
-    target: wireTarget(anthropic, "m"),
-    generate: async () => ({ kind: "failed", failure: { code: "internal", message: "only streams", retry: null } }),
-    stream: (options) => step(clock, { pace, told, options }),
-  };
-  return {
-    resolve: async () => model,
-    list: async () => ({ models: [], default: id, demoOnly: false, recognised: [] }),
-    credentials: () => [],
-    setOverrides: () => undefined,
-    setStored: () => undefined,
-    check: async () => null,
-    localServers: async () => [],
-    secretEnv: [],
-    redact: (text) => text,
-  };
+  const model = simulatedModel(id, (options) => step(clock, { pace, told, options }));
+  return simulatedModels(id, async () => model);
 }
 
 async function* step(

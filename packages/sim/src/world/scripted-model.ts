@@ -3,10 +3,10 @@
  * port, so the loop, the fold and the retries are the real ones.
  */
 import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart, LanguageModelV3Usage } from "@ai-sdk/provider";
-import { type ModelFailure, type ModelPart, type ModelRegistry, type ResolvedModel, unknownFacts } from "@varve/agent";
+import type { ModelFailure, ModelPart, ModelRegistry, ResolvedModel } from "@varve/agent";
 import { fault } from "@varve/protocol";
-import { anthropic, wireTarget } from "@varve/wire";
 import type { Prng } from "../prng.ts";
+import { simulatedModel, simulatedModels } from "../simulated-server.ts";
 import type { EventQueue, Lifetime } from "./event-queue.ts";
 import type { Latency } from "./latency.ts";
 import { Violation } from "./violation.ts";
@@ -36,28 +36,9 @@ export function scriptedModels(world: ModelWorld, life: Lifetime): ModelRegistry
   const open = new Map<string, number>();
   const resolve = async (id: string): Promise<ResolvedModel | ReturnType<typeof fault>> => {
     if (!id.startsWith(prefix)) return fault("unknown-model", `There is no model "${id}".`);
-    return {
-      info: { id, label: id, provider: "sim", available: true, contextTokens: null, prices: null },
-      facts: unknownFacts,
-      target: wireTarget(anthropic, "m"),
-      generate: async () => ({
-        kind: "failed",
-        failure: { code: "internal", message: "only streams", retry: null },
-      }),
-      stream: (options) => streamed(world, life, { id, open, options }),
-    };
+    return simulatedModel(id, (options) => streamed(world, life, { id, open, options }));
   };
-  return {
-    resolve,
-    list: async () => ({ models: [], default: `${prefix}none`, demoOnly: false, recognised: [] }),
-    credentials: () => [],
-    setOverrides: () => undefined,
-    setStored: () => undefined,
-    check: async () => null,
-    localServers: async () => [],
-    secretEnv: [],
-    redact: (text) => text,
-  };
+  return simulatedModels(`${prefix}none`, resolve);
 }
 
 async function* streamed(

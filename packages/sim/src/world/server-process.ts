@@ -2,7 +2,6 @@
  * One life of the server: the real workspace, loop, hub and doors over a simulated disk, clock, model and tools. It starts as the
  * product does, reading and repairing before it listens, and ends at once, or as it should.
  */
-import { decide, unknownFacts } from "@varve/agent";
 import { FaultError, type Log, memoryLog } from "@varve/log";
 import { type Clock, type Fault, fault, idMaker } from "@varve/protocol";
 import {
@@ -15,6 +14,7 @@ import {
 } from "@varve/server/parts";
 import { countingIdTexts } from "../fake-ids.ts";
 import type { Prng } from "../prng.ts";
+import { simulatedPlace } from "../simulated-server.ts";
 import type { Disk } from "./disk.ts";
 import type { EventQueue, Lifetime } from "./event-queue.ts";
 import type { Latency } from "./latency.ts";
@@ -142,17 +142,10 @@ export class ServerProcess {
       giveWay: () => queue.pause(latency.draw(1), { kind: "give-way", life: this.life }),
       models: scriptedModels(models, this.life),
       tools: scriptedTools(tools, this.life),
-      context,
-      decide,
-      rules: () => [],
-      home: "/home/none",
+      ...simulatedPlace,
       boot: this.boot,
       defaultModel: async () => "sim/none",
-      directory: async (path) => path,
       limits: { dayMoneyMax: () => null, setDayMoneyMax: async () => null, stepsMax: () => 40 },
-      facts: () => unknownFacts,
-      offsetAt: () => 0,
-      strict: true,
       broke: (error) => this.#broke(error),
       ...(turnDeadlineMs !== undefined && { turnDeadlineMs }),
     };
@@ -166,12 +159,3 @@ export function startFault(error: unknown): Fault {
 }
 
 export const unreachableServer = fault("log-unavailable", "Nobody answers.", "Try again.");
-
-const context: WorkspaceOptions["context"] = {
-  readText: async () => null,
-  list: async () => null,
-  place: async () => null,
-  repository: async () => null,
-  system: "test",
-  shell: "none",
-};
