@@ -129,8 +129,8 @@ describe("after a restore", () => {
   owner.sealMany(150);
   const head = owner.head();
   const last = head.rows.at(-1)?.id ?? "";
-  const first = { first: true, whole: true, waited: () => false };
-  const held = { first: false, whole: true, waited: () => true };
+  const first = { first: true, whole: true, waited: (): boolean => false };
+  const held = { first: false, whole: true, waited: (): boolean => true };
   test.each([
     ["stood beyond the new tail", kept("a", 151), held, "lost"],
     ["stood where another row stands now", kept("a", 120), held, "lost"],
@@ -145,7 +145,7 @@ describe("after a restore", () => {
     ["is named by the head", kept(last, 150), held, "kept"],
     ["waited and is not listed any more", kept("a"), held, "lost"],
     ["waited, and rows are missing in between", kept("a"), { ...held, whole: false }, "unsure"],
-    ["was accepted and not shown as waiting any more", kept("a"), { ...held, waited: () => false }, "unsure"],
+    ["was accepted and not shown as waiting any more", kept("a"), { ...held, waited: (): boolean => false }, "unsure"],
     ["waited under this term, and this client has just started", { ...kept("a"), term: 2 }, first, "kept"],
     ["waited under another term, and this client has just started", { ...kept("a"), term: 1 }, first, "unsure"],
     ["is of another log", { ...kept("a", 151), logId: logId("former") }, held, "kept"],
