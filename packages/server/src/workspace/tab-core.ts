@@ -174,18 +174,19 @@ export class TabCore {
     this.#reader = null;
   }
 
-  /** The tab's own fields changed (title, model, permissions ...). */
+  /** The tab's own fields changed (title, model, permissions ...). Where it points is never taken from such an answer. */
   renewed(tab: TabEntry): void {
-    this.#tab = tab;
+    const { logId, term, tail, seen } = this.#tab;
+    this.#tab = { ...tab, logId, term, tail, seen: tab.logId === logId ? tab.seen : seen };
     this.ports.changed(tab.id);
   }
 
-  /** The tab points to another log, under another term. */
+  /** The tab points to another log, under another term. Its fields are never taken from such an answer. */
   pointed(tab: TabEntry): void {
-    const { id, logId, term, tail } = tab;
+    const { id, logId, term, tail, seen } = tab;
     this.feed.publish({ op: "log", logId });
     this.#fence = { tabId: id, logId, term };
-    this.#tab = tab;
+    this.#tab = { ...this.#tab, logId, term, tail, seen };
     this.#tail = tail;
     this.free();
     this.feed.restart(logId, term, this.feed.queue());
