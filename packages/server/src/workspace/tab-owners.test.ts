@@ -83,7 +83,6 @@ test("[TAB-130] a change of fields that is answered behind a clear leaves the ta
   const [owner, stored] = await both(rig);
   expect(owner).toEqual(stored);
   expect(owner).toMatchObject({ title: "new", tail: 0 });
+  expect(await rig.workspace.ledger(rig.tab, {})).toMatchObject({ steps: [] });
   expect(await send(rig, "m2", "go")).toMatchObject({ state: "sealed" });
-  await rig.until("the turn ended", idle(rig));
-  expect(await rig.workspace.ledger(rig.tab, { limit: 10 })).toMatchObject({ steps: [{ turnId: expect.anything() }] });
 });
