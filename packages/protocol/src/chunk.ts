@@ -101,6 +101,8 @@ export const prefixStubSchema = z.object({
   instructions: z.array(instructionFileSchema),
 });
 
+/** One simple command, path or address of a call. `asks`: this is what is not allowed yet; `why` says what keeps it from being. */
+export const permissionPartSchema = z.object({ text: z.string(), asks: z.boolean(), why: z.string().optional() });
 /** What a permission question is about. `command` and `path` are shown exactly as they will be used. */
 export const permissionSubjectSchema = z.object({
   tool: z.string(),
@@ -111,8 +113,18 @@ export const permissionSubjectSchema = z.object({
   url: z.string().optional(),
   /** A unified diff of what a write would do. */
   diff: z.string().optional(),
+  /** What the call consists of, in its own order; absent where it is one thing. */
+  parts: z.array(permissionPartSchema).max(64).optional(),
+  /**
+   * Rules in the words of a rule file: together the narrowest that would allow exactly the parts that ask. Absent where no
+   * rule can say that; then only this very text can be allowed.
+   */
+  offers: z.array(z.string()).max(16).optional(),
+  /** A command that will run in the sandbox. */
+  sandboxed: z.boolean().optional(),
 });
-export const verdictSchema = z.enum(["once", "tab", "deny"]);
+/** `tab` and `project` allow from now on: in this tab, or in every tab that works in this tab's directory. */
+export const verdictSchema = z.enum(["once", "tab", "project", "deny"]);
 
 export const cacheTtlSchema = z.enum(["5m", "1h"]);
 /**
@@ -192,8 +204,10 @@ const permissionAnsweredData = z.object({
   verdict: verdictSchema,
   /** With `deny`: becomes the call's error result. */
   reason: z.string().optional(),
-  /** What "for this tab" allows from now on. */
+  /** What "for this tab" allows from now on: exactly this. */
   allows: z.object({ tool: z.string(), key: z.string() }).optional(),
+  /** With `tab` or `project`: the rules among the offered ones that hold from now on. */
+  rules: z.array(z.string()).max(16).optional(),
   by: z.string(),
 });
 const askAskedData = z.object({
@@ -322,6 +336,7 @@ export type PrefixData = z.infer<typeof prefixDataSchema>;
 export type PrefixStub = z.infer<typeof prefixStubSchema>;
 export type InstructionFile = z.infer<typeof instructionFileSchema>;
 export type ToolDefinition = z.infer<typeof toolDefinitionSchema>;
+export type PermissionPart = z.infer<typeof permissionPartSchema>;
 export type PermissionSubject = z.infer<typeof permissionSubjectSchema>;
 export type Verdict = z.infer<typeof verdictSchema>;
 export type CacheTtl = z.infer<typeof cacheTtlSchema>;

@@ -93,6 +93,8 @@ export const backgroundCommandSchema = z.object({
 export const answerBodySchema = z.object({
   askId: chunkIdSchema,
   verdict: verdictSchema.optional(),
+  /** With `tab` or `project`: which of the offered rules hold from now on. Absent: all that were offered, else this very key. */
+  rules: z.array(z.string().max(1_000)).max(16).optional(),
   /** With `deny`: why. For `ask`: the answer. */
   text: z.string().optional(),
   choice: limitChoiceSchema.optional(),
@@ -137,6 +139,9 @@ export const tabOptionsPatchSchema = z.object({
   keepWarm: tabOptionsSchema.shape.keepWarm.nullable(),
   autoCompact: tabOptionsSchema.shape.autoCompact.nullable(),
   sendAfterRestart: tabOptionsSchema.shape.sendAfterRestart.nullable(),
+  sandbox: tabOptionsSchema.shape.sandbox.nullable(),
+  network: tabOptionsSchema.shape.network.nullable(),
+  directories: tabOptionsSchema.shape.directories.nullable(),
 });
 export const newTabBodySchema = z.object({
   id: tabIdSchema.optional(),

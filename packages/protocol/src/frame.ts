@@ -32,6 +32,15 @@ export const tabOptionsSchema = z.object({
   autoCompact: z.object({ on: z.boolean(), share: z.number().min(0.3).max(0.95) }).optional(),
   /** Sends what waits when the server has been started anew, as after a normal end: for unattended work. Default: off. */
   sendAfterRestart: z.boolean().optional(),
+  /**
+   * Whether commands run in a sandbox. `on`: where this machine has one, and without it where it has none, which the tab
+   * says; `required`: a command that cannot be sandboxed is refused. Default: `off`.
+   */
+  sandbox: z.enum(["off", "on", "required"]).optional(),
+  /** Hosts that sandboxed commands may reach, as `name` or `name:port`; `*` alone: all. Default: none. */
+  network: z.array(z.string().min(1).max(255)).max(50).optional(),
+  /** Directories beside the tab's own that its tools may use as if they were inside. Absolute. */
+  directories: z.array(z.string().min(1).max(4_096)).max(20).optional(),
 });
 
 /** A tab as lists and the workspace feed show it. */
