@@ -6,6 +6,7 @@ import { ensure } from "./ensure.mjs";
 import { countLine } from "./lib/count-reporter.mjs";
 import { readStamp } from "./lib/files.mjs";
 import { ensureBrowser } from "./lib/install-browser.mjs";
+import { ensureSandbox } from "./lib/install-sandbox.mjs";
 import { ROOT } from "./lib/root.mjs";
 
 // `npm test`: installs and builds what is missing, finds a browser, runs every test (the repository's own rules are
@@ -17,6 +18,7 @@ let counts = { passed: 0, failed: 1, skipped: 0 };
 try {
   await ensure({ dev: true, say });
   const browser = await ensureBrowser({ say });
+  await ensureSandbox({ say });
   counts = await runTests(browser, process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
