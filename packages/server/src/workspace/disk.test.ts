@@ -125,6 +125,19 @@ describe("a commit whose answer was lost", () => {
     await dense(rig);
   });
 
+  test("[TAB-11] a change to stop-and-send stops the turn, though its answer was lost", async () => {
+    const { log, loseNext } = losing();
+    await using rig = await makeRig({ script: [works("c1"), says("urgent done")], log });
+    await send(rig, "m1", "go");
+    await toolRuns(rig);
+    await send(rig, "q1", "urgent", "queue");
+    loseNext();
+    const change = { version: 1, delivery: "stop" } as const;
+    expect(await rig.workspace.patchQueued(rig.tab, rig.id("q1"), change)).toMatchObject({ code: "disk-full" });
+    await rig.until("it is answered", async () => (await texts(rig)).includes("assistant:urgent done") && idle(rig)());
+    expect(await ends(rig)).toEqual(["stopped", "done"]);
+  });
+
   test("[TAB-11] another message to a tab at rest waits for the turn that was begun", async () => {
     const { log, loseNext } = losing();
     await using rig = await makeRig({ script: [says("one"), says("two")], log });

@@ -177,8 +177,9 @@ export class TabActor {
     await this.core.commit({ rows: [{ ...place, role: "system", type: "system", data }] });
   }
 
-  /** Inside the mailbox: what these rows began goes on. */
-  async settled(rows: readonly StoredRow[]): Promise<void> {
+  /** Inside the mailbox: what these rows began goes on, and what they were to stop is stopped. */
+  async settled(rows: readonly StoredRow[], stops: boolean): Promise<void> {
+    if (stops) this.#turn?.stop("stopped");
     for (const row of rows) {
       if (row.type !== "system" || !("askId" in row.data) || row.data.state !== "answered") continue;
       this.#turn?.answered(row, row.data.askId);

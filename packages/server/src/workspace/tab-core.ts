@@ -49,8 +49,11 @@ export interface CorePorts {
   readonly sealed: (fence: Fence, rows: readonly StoredRow[]) => void;
   /** Something that the tab list shows has changed. */
   readonly changed: (tabId: TabId) => void;
-  /** Inside the mailbox: these rows were written by a commit that had failed as far as anybody knew. */
-  readonly settled: (rows: readonly StoredRow[]) => Promise<void>;
+  /**
+   * Inside the mailbox: these rows were written by a commit that had failed as far as anybody knew. `stops`: it made a
+   * message that waits one that brings a stop.
+   */
+  readonly settled: (rows: readonly StoredRow[], stops: boolean) => Promise<void>;
 }
 
 type Committed = Extract<CommitOutcome, { kind: "committed" }>;
@@ -68,6 +71,8 @@ interface Settled {
 /** Whether a batch is tried again: its rows are those of the other. */
 const isSame = (one: Batch, other: Batch): boolean =>
   other.rows.length > 0 && other.rows.every((row) => one.rows.some(({ id }) => id === row.id));
+
+const bringsStop = (write: InboxWrite): boolean => write.write === "change" && write.delivery === "stop";
 
 function tookEffect(write: InboxWrite, record: InboxRecord | null): boolean {
   if (record === null) return false;
@@ -227,7 +232,7 @@ export class TabCore {
     if (found === null) return null;
     this.#announceAll(found, batch.tab ?? {});
     this.#settled = [...this.#settled.slice(1 - settledMax), { batch, outcome: found }];
-    await this.ports.settled(found.rows);
+    await this.ports.settled(found.rows, (batch.inbox ?? []).some(bringsStop));
     return null;
   }
 

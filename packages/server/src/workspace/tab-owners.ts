@@ -157,7 +157,7 @@ export class TabOwners {
       giveWay,
       changed,
       sealed,
-      settled: (rows) => actor.settled(rows),
+      settled: (rows, stops) => actor.settled(rows, stops),
     });
     const actor: TabActor = new TabActor({
       core,
