@@ -373,6 +373,7 @@ describe("commands", () => {
     void peer.handle.cancel(id);
     void peer.handle.stop("call-1");
     void peer.handle.answer(messageId("q", 1), { verdict: "deny", text: "no" });
+    void peer.handle.answer(messageId("q", 2), { verdict: "project", rules: ["bash: npm test"] });
     expect(peer.commands.slice(sent).map(({ ...command }) => ({ ...command, re: 0 }))).toEqual([
       { type: "release", re: 0, tab: theTab, id, version: 2 },
       { type: "move", re: 0, tab: theTab, id, version: 2, before: null },
@@ -390,6 +391,7 @@ describe("commands", () => {
       { type: "cancel", re: 0, tab: theTab, id },
       { type: "stop", re: 0, tab: theTab, turnId: owner.status.turnId, callId: "call-1" },
       { type: "answer", re: 0, tab: theTab, askId: "q-1", verdict: "deny", text: "no" },
+      { type: "answer", re: 0, tab: theTab, askId: "q-2", verdict: "project", rules: ["bash: npm test"] },
     ]);
     expect(await peer.handle.edit(messageId("nobody", 1), "x")).toMatchObject({ code: "unknown-message" });
   });

@@ -52,8 +52,9 @@ export function tabCommands({ tabId, view, ask }: CommandPorts): TabCommands {
   };
 }
 
-const given = ({ verdict, text, choice, raiseTo }: Omit<AnswerBody, "askId">): Omit<AnswerBody, "askId"> => ({
+const given = ({ verdict, rules, text, choice, raiseTo }: Omit<AnswerBody, "askId">): Omit<AnswerBody, "askId"> => ({
   ...(verdict === undefined ? {} : { verdict }),
+  ...(rules === undefined ? {} : { rules }),
   ...(text === undefined ? {} : { text }),
   ...(choice === undefined ? {} : { choice }),
   ...(raiseTo === undefined ? {} : { raiseTo }),

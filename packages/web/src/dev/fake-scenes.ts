@@ -8,9 +8,20 @@ export function asking(id: TabId, at: number): FakeScene {
   const turn = "ask-turn";
   w.user("Write a release script and run it once as a dry run", { turn });
   w.say("I have written `scripts/release.sh`. Now I would like to try it without publishing anything.", { turn });
-  w.call("p1", "bash", { command: "bash scripts/release.sh --dry-run 2>&1 | tee release.log" }, { turn, step: 1 });
-  const command = "bash scripts/release.sh --dry-run 2>&1 | tee release.log";
-  const subject = { tool: "bash", key: command, command };
+  const command = "git status --short && bash scripts/release.sh --dry-run 2>&1 | tee release.log";
+  w.call("p1", "bash", { command }, { turn, step: 1 });
+  const subject = {
+    tool: "bash",
+    key: command,
+    command,
+    parts: [
+      { text: "git status --short", asks: false, why: "a rule of this project" },
+      { text: "bash scripts/release.sh --dry-run", asks: true, why: "no rule allows it" },
+      { text: "tee release.log", asks: true, why: "it writes release.log" },
+    ],
+    offers: ["bash: bash scripts/release.sh --dry-run", "bash: tee release.log"],
+    sandboxed: false,
+  };
   w.system({ kind: "permission", state: "asked", askId: chunkId("q1"), callId: "p1", subject }, { turn, step: 1 });
   const waits = [{ askId: chunkId("q1"), kind: "permission", callId: "p1" }] as const;
   return { rows: w.rows, status: { state: "waiting", turnId: turnId(turn), step: 1, waits: [...waits] } };

@@ -151,6 +151,7 @@ export class FakeTab implements TabHandle {
             ...said,
             verdict: answer.verdict ?? "once",
             ...(answer.text === undefined ? {} : { reason: answer.text }),
+            ...(answer.rules === undefined ? {} : { rules: [...answer.rules] }),
             by: "me",
           },
         },

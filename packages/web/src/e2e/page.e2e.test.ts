@@ -163,7 +163,7 @@ describe("questions", () => {
     await using opened = await site.open("#/tab/asks");
     const { page } = opened;
     expect(await page.getByTestId("permission-command").textContent()).toBe(
-      "bash scripts/release.sh --dry-run 2>&1 | tee release.log",
+      "git status --short && bash scripts/release.sh --dry-run 2>&1 | tee release.log",
     );
     await page.getByTestId("allow-once").click();
     expect(await page.getByTestId("permission-answered").textContent()).toBe("Allowed once.");

@@ -113,7 +113,7 @@ describe("questions of a call", () => {
       by: "me",
     });
     expect(questionsOf(item(w).questions)).toEqual([
-      { kind: "permission", askId: ask, subject, answer: { verdict: "deny", reason: "no" } },
+      { kind: "permission", askId: ask, subject, answer: { verdict: "deny", reason: "no", rules: [] } },
     ]);
     expect(callFacts(item(w), "/w", true).state).toBe("denied");
   });

@@ -10,7 +10,12 @@ export interface PermissionQuestion {
   readonly kind: "permission";
   readonly askId: LogChunk["id"];
   readonly subject: PermissionSubject;
-  readonly answer: { readonly verdict: Verdict; readonly reason: string | null } | null;
+  readonly answer: {
+    readonly verdict: Verdict;
+    readonly reason: string | null;
+    /** What holds from now on, in the words of a rule file. */
+    readonly rules: readonly string[];
+  } | null;
 }
 export interface AskQuestion {
   readonly kind: "ask";
@@ -99,7 +104,7 @@ function taskState(status: unknown): TaskItem["state"] {
 function permissionAnswer(rows: readonly LogChunk[], askId: string): PermissionQuestion["answer"] {
   for (const { type, data } of rows) {
     if (type === "system" && data.kind === "permission" && data.state === "answered" && data.askId === askId) {
-      return { verdict: data.verdict, reason: data.reason ?? null };
+      return { verdict: data.verdict, reason: data.reason ?? null, rules: data.rules ?? [] };
     }
   }
   return null;

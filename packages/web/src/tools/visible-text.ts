@@ -4,17 +4,19 @@
  */
 
 /** All but the plain blank, tab and line end. Hangul fillers and the Braille blank count as letters and show nothing. */
-const DISGUISES = /(?![ \t\n])[\p{C}\p{Z}\u115f\u1160\u2800\u3164\uffa0]|\u034f/gu;
+export const DISGUISES = /(?![ \t\n])[\p{C}\p{Z}\u115f\u1160\u2800\u3164\uffa0]|\u034f/gu;
 /** In a file's text blanks and joiners have their use, and a return at the end of a line is its form. */
 const REORDERING = /(?![\t\n\r])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-const written = (char: string): string =>
+export const written = (char: string): string =>
   `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 
 /** A command, a path or an address. */
 export const visibleText = (text: string): string => text.replace(DISGUISES, written);
 /** The lines of a change. */
 export const visibleDiff = (diff: string): string => diff.replace(REORDERING, written);
+/** A title or a name: letters of all scripts keep their order, nothing in it turns that of its surroundings. */
+export const visibleName = (name: string): string => name.replace(REORDERING, written);
 
 /** Lines that are seen without scrolling. */
 const LINES_MAX = 8;
