@@ -7,24 +7,39 @@ const parse = (line: string, env: Record<string, string> = {}) =>
 
 describe("the command line", () => {
   test("[CLI-1] flags win over the environment, which wins over the defaults", () => {
-    const start = { command: "start", allowHosts: [], importDb: undefined, open: true };
+    const none = { allowHosts: [], trustProxies: [], publicUrl: undefined, importDb: undefined };
+    const start = { command: "start", ...none, open: true };
     expect(parse("")).toEqual({ ...start, host: "127.0.0.1", port: 4477, home: "/home/me/.varve" });
-    const env = { VARVE_HOST: "10.0.0.1", VARVE_PORT: "80", VARVE_HOME: "state", VARVE_ALLOW_HOSTS: "a.example, ,b" };
+    const env = {
+      VARVE_HOST: "10.0.0.1",
+      VARVE_PORT: "80",
+      VARVE_HOME: "state",
+      VARVE_ALLOW_HOSTS: "a.example, ,b",
+      VARVE_TRUST_PROXIES: "10.0.0.7,fd00::/8",
+      VARVE_PUBLIC_URL: "https://a.example",
+    };
     expect(parse("", env)).toEqual({
       ...start,
       host: "10.0.0.1",
       port: 80,
       home: "/home/me/here/state",
-      allowHosts: ["a.example", " ", "b"].filter((n) => n.trim()),
+      allowHosts: ["a.example", "b"],
+      trustProxies: ["10.0.0.7", "fd00::/8"],
+      publicUrl: "https://a.example",
     });
     expect(
-      parse("--host ::1 --port 0 --home /h --allow-host x --allow-host y --import-db old.db --no-open", env),
+      parse(
+        "--host ::1 --port 0 --home /h --allow-host x --allow-host y --trust-proxy ::1,10.0.0.8 --public-url http://b --import-db old.db --no-open",
+        env,
+      ),
     ).toEqual({
       command: "start",
       host: "::1",
       port: 0,
       home: "/h",
       allowHosts: ["x", "y", "a.example", "b"],
+      trustProxies: ["::1", "10.0.0.8", "10.0.0.7", "fd00::/8"],
+      publicUrl: "http://b",
       importDb: "/home/me/here/old.db",
       open: false,
     });
@@ -33,6 +48,11 @@ describe("the command line", () => {
 
   test.each([
     ["link", { command: "link", home: "/home/me/.varve" }],
+    ["token list", { command: "token", act: "list", home: "/home/me/.varve" }],
+    ["token add ci", { command: "token", act: "add", name: "ci", days: undefined }],
+    ["token add ci --days 30 --home h", { act: "add", name: "ci", days: 30, home: "/home/me/here/h" }],
+    ["token remove abc", { command: "token", act: "remove", id: "abc" }],
+    ["token --help", { command: "help" }],
     ["link --home h", { command: "link", home: "/home/me/here/h" }],
     ["tail t", { command: "tail", home: "/home/me/.varve", tab: "t", from: 0 }],
     ["tail t --from 12", { command: "tail", home: "/home/me/.varve", tab: "t", from: 12 }],
@@ -56,6 +76,14 @@ describe("the command line", () => {
   test.each([
     ["serve", "Unknown command 'serve'"],
     ["--prot 80", "Unknown option '--prot'"],
+    ["token", "'token' takes 'add NAME', 'list' or 'remove ID'"],
+    ["token add", "'token' takes 'add NAME', 'list' or 'remove ID'"],
+    ["token list x", "'token' takes 'add NAME', 'list' or 'remove ID'"],
+    ["token remove a b", "'token' takes 'add NAME', 'list' or 'remove ID'"],
+    ["token make a", "'token' takes 'add NAME', 'list' or 'remove ID'"],
+    ["token add a --days 0", "--days goes with 'token add' and takes a whole number of days"],
+    ["token add a --days soon", "--days goes with 'token add' and takes a whole number of days"],
+    ["token list --days 3", "--days goes with 'token add' and takes a whole number of days"],
     ["--port", "Option '--port <value>' argument missing"],
     ["--port 80x", "'80x' is not a port"],
     ["--port 65536", "'65536' is not a port"],

@@ -8,6 +8,8 @@ export interface StartCommand {
   readonly port: number;
   readonly home: string;
   readonly allowHosts: readonly string[];
+  readonly trustProxies: readonly string[];
+  readonly publicUrl: string | undefined;
   readonly importDb: string | undefined;
   readonly open: boolean;
 }
@@ -28,8 +30,15 @@ export interface LedgerCommand {
   readonly file: string;
   readonly json: boolean;
 }
+export type TokenCommand = { readonly command: "token"; readonly home: string } & (
+  | { readonly act: "list" }
+  /** `days`: none means until it is removed. */
+  | { readonly act: "add"; readonly name: string; readonly days: number | undefined }
+  | { readonly act: "remove"; readonly id: string }
+);
 export type CommandLine =
   | StartCommand
+  | TokenCommand
   | SendCommand
   | { readonly command: "link"; readonly home: string }
   | { readonly command: "tail"; readonly home: string; readonly tab: string; readonly from: number }
@@ -59,10 +68,13 @@ const flags = {
     host: { type: "string" },
     port: { type: "string" },
     "allow-host": { type: "string", multiple: true },
+    "trust-proxy": { type: "string", multiple: true },
+    "public-url": { type: "string" },
     "import-db": { type: "string" },
     "no-open": { type: "boolean" },
   },
   link: common,
+  token: { ...common, days: { type: "string" } },
   send: {
     ...common,
     new: { type: "boolean" },
@@ -75,7 +87,7 @@ const flags = {
   ledger: { help: common.help, json: { type: "boolean" } },
 } as const;
 
-const commandNames = ["link", "send", "tail", "ledger"] as const;
+const commandNames = ["link", "token", "send", "tail", "ledger"] as const;
 
 export function parseCommandLine(args: readonly string[], around: Surroundings): CommandLine {
   const [first = ""] = args;
@@ -84,6 +96,8 @@ export function parseCommandLine(args: readonly string[], around: Surroundings):
     switch (named) {
       case "link":
         return linkCommand(args.slice(1), around);
+      case "token":
+        return tokenCommand(args.slice(1), around);
       case "send":
         return sendCommand(args.slice(1), around);
       case "tail":
@@ -116,9 +130,9 @@ function startCommand(args: readonly string[], around: Surroundings): CommandLin
     host: values.host ?? given(env.VARVE_HOST) ?? defaultHost,
     port,
     home: homeOf(values.home, around),
-    allowHosts: [...(values["allow-host"] ?? []), ...(env.VARVE_ALLOW_HOSTS ?? "").split(",")].filter(
-      (name) => name.trim() !== "",
-    ),
+    allowHosts: listed(values["allow-host"], env.VARVE_ALLOW_HOSTS),
+    trustProxies: listed(values["trust-proxy"], env.VARVE_TRUST_PROXIES),
+    publicUrl: values["public-url"] ?? given(env.VARVE_PUBLIC_URL),
     importDb: values["import-db"] === undefined ? undefined : resolve(around.cwd, values["import-db"]),
     open: values["no-open"] !== true,
   };
@@ -127,6 +141,23 @@ function startCommand(args: readonly string[], around: Surroundings): CommandLin
 function linkCommand(args: readonly string[], around: Surroundings): CommandLine {
   const { values } = parseArgs({ args: [...args], options: flags.link });
   return values.help ? { command: "help" } : { command: "link", home: homeOf(values.home, around) };
+}
+
+function tokenCommand(args: readonly string[], around: Surroundings): CommandLine {
+  const { values, positionals } = parseArgs({ args: [...args], options: flags.token, allowPositionals: true });
+  if (values.help) return { command: "help" };
+  const [act, subject] = positionals;
+  const home = homeOf(values.home, around);
+  if (values.days !== undefined && (act !== "add" || !/^[1-9]\d{0,3}$/.test(values.days))) {
+    return wrong("--days goes with 'token add' and takes a whole number of days");
+  }
+  const days = values.days === undefined ? undefined : Number(values.days);
+  if (act === "list" && positionals.length === 1) return { command: "token", act, home };
+  if (subject !== undefined && positionals.length === 2) {
+    if (act === "add") return { command: "token", act, home, name: subject, days };
+    if (act === "remove") return { command: "token", act, home, id: subject };
+  }
+  return wrong("'token' takes 'add NAME', 'list' or 'remove ID'");
 }
 
 function sendCommand(args: readonly string[], around: Surroundings): CommandLine {
@@ -178,6 +209,10 @@ function ledgerCommand(args: readonly string[], around: Surroundings): CommandLi
 function homeOf(flag: string | undefined, { env, userHome, cwd }: Surroundings): string {
   return resolve(cwd, flag ?? given(env.VARVE_HOME) ?? resolve(userHome, ".varve"));
 }
+
+/** Values of a flag that may be given several times, and of its variable; either may hold several with commas. */
+const listed = (flag: readonly string[] | undefined, variable: string | undefined): readonly string[] =>
+  [...(flag ?? []), variable ?? ""].flatMap((text) => text.split(",")).flatMap((text) => text.trim() || []);
 
 /** An empty variable counts as unset. */
 const given = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text);

@@ -6,7 +6,7 @@ import { exitCodeOf, sentenceOf } from "./say.ts";
 import type { World } from "./world.ts";
 
 export async function link(home: string, world: World): Promise<ExitCode> {
-  const server = await findServer(home, world.env.VARVE_TOKEN);
+  const server = await findServer(home, world);
   const answer = isFault(server) ? server : await askForLink(server, world.fetch);
   if (isFault(answer)) {
     world.err(sentenceOf(answer));

@@ -72,7 +72,7 @@ describe("without a server", () => {
   test("[CLI-5] a file left by a server that was killed is answered in the same way", async () => {
     writeFileSync(
       join(home, "server.json"),
-      JSON.stringify({ url: "http://127.0.0.1:9", host: "h", port: 9, pid: process.pid, boot: "b" }),
+      JSON.stringify({ url: "http://127.0.0.1:9", host: "h", port: 9, pid: process.pid, boot: "b", proofKey: "k" }),
     );
     writeFileSync(join(home, "token"), "a-long-enough-secret\n");
     for (const line of ["link", "tail t", "send t hello"]) {

@@ -21,6 +21,8 @@ export async function run(args: readonly string[], world: World): Promise<ExitCo
       return (await import("./start.ts")).start(line, world);
     case "link":
       return (await import("./link.ts")).link(line.home, world);
+    case "token":
+      return (await import("./token.ts")).token(line, world);
     case "send":
       return (await import("./send.ts")).send(line, world);
     case "tail":

@@ -22,7 +22,7 @@ import type { World } from "./world.ts";
 type Rest = ClientPorts["rest"];
 
 export async function send(command: SendCommand, world: World): Promise<ExitCode> {
-  const server = await findServer(command.home, world.env.VARVE_TOKEN);
+  const server = await findServer(command.home, world);
   if (isFault(server)) return refused(server, world);
   const rest = bearerRest({ baseUrl: server.url, token: server.token });
   const text = command.text === "-" ? await world.input() : command.text;

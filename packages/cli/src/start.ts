@@ -10,10 +10,10 @@ import type { World } from "./world.ts";
 const reconnectMs = 2_000;
 
 export async function start(command: StartCommand, world: World): Promise<ExitCode> {
-  const { host, port, home, allowHosts, importDb } = command;
+  const { host, port, home, allowHosts, trustProxies, publicUrl, importDb } = command;
   const { env, userHome, clock, randomBytes, random, fetch, pid, webRoot, version, build } = world;
   const outcome = await startServer({
-    ...{ host, port, home, allowHosts, importDb },
+    ...{ host, port, home, allowHosts, trustProxies, publicUrl, importDb },
     ...{ env, userHome, clock, randomBytes, random, fetch, pid, webRoot, version, build },
     writeLog: world.err,
   });

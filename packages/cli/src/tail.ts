@@ -16,7 +16,7 @@ export async function tail(
     world.err(`varve: '${command.tab}' is no id of a tab. (bad-id)\n`);
     return exitCodes.refused;
   }
-  const server = await findServer(command.home, world.env.VARVE_TOKEN);
+  const server = await findServer(command.home, world);
   if (isFault(server)) {
     world.err(sentenceOf(server));
     return exitCodeOf(server);

@@ -13,6 +13,8 @@ export const errorStatus = {
   "second-key-missing": 401,
   "origin-refused": 403,
   "host-refused": 403,
+  /** For the home's token and signed-in devices alone. */
+  "owner-only": 403,
   "too-many-attempts": 429,
   "unknown-route": 404,
   "unknown-tab": 404,

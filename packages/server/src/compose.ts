@@ -14,16 +14,19 @@ import {
 } from "@varve/agent";
 import type { Log } from "@varve/log";
 import { type Fault, type IdMaker, idMaker, isFault, uuidV7Maker } from "@varve/protocol";
+import { ApiTokens, apiTokenPattern as apiToken } from "./auth/api-tokens.ts";
 import { Devices } from "./auth/devices.ts";
 import type { GatePorts } from "./auth/gate.ts";
 import { hostNames } from "./auth/hosts.ts";
+import { type Proxies, parseProxies } from "./auth/proxies.ts";
+import { newSecret } from "./auth/secrets.ts";
 import { SignInCodes } from "./auth/sign-in-codes.ts";
 import { loadToken } from "./auth/token.ts";
 import { Credentials } from "./credentials.ts";
 import { directoriesOf } from "./directories.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { instanceId } from "./instance.ts";
-import { boundNames } from "./listen-address.ts";
+import { boundNames, networkNames, type PublicUrl, parsePublicUrl } from "./listen-address.ts";
 import { type LogLine, logLines, parseLevel } from "./log-line.ts";
 import { factsByName } from "./model-facts.ts";
 import { ruleReader } from "./permission-files.ts";
@@ -34,6 +37,10 @@ import { createWorkspace, type LiveWorkspace } from "./workspace/workspace.ts";
 export interface Parts {
   readonly token: string;
   readonly boot: string;
+  /** With which this server shows that it is the one of its `server.json`. */
+  readonly proofKey: string;
+  /** Under which links are told, if the person said. */
+  readonly publicUrl: string | null;
   readonly line: LogLine;
   readonly codes: SignInCodes;
   readonly gate: GatePorts;
@@ -58,15 +65,19 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     fetch: options.fetch,
     ...(options.demoDelayMs !== undefined && { demoDelayMs: options.demoDelayMs }),
   });
-  const [token, instance, devices, settings] = await Promise.all([
+  const address = publicAddress(options);
+  if (isFault(address)) return address;
+  const [token, instance, devices, tokens, settings] = await Promise.all([
     loadToken(join(home, "token"), { given: env.VARVE_TOKEN, random }),
     instanceId(log, random),
     Devices.load({ log, clock, random }),
+    ApiTokens.load({ log, clock, random }),
     Settings.load({ log, models, home }),
   ]);
   if (isFault(token)) return token;
   if (isFault(instance)) return instance;
-  const redact = (text: string): string => models.redact(text).replaceAll(token, "[token]");
+  const redact = (text: string): string =>
+    models.redact(text).replaceAll(token, "[token]").replaceAll(apiToken, "[token]");
   const line = logLines({ level: parseLevel(env.VARVE_LOG), clock, write: options.writeLog, redact });
   const unreadable = (keyId: string, why: string): void => line("warn", "credential-unusable", { keyId, why });
   const credentials = await Credentials.load({ log, models, clock, random, keyPath: join(home, "key"), unreadable });
@@ -78,9 +89,13 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const directories = directoriesOf({ userHome: options.userHome, home });
   const ids = idMaker(makeId);
   const workspace = await workspaceOn(log, options, { ids, boot, models, tools, line, settings, directories });
-  const names = hostNames(boundNames(options.host, networkInterfaces()), options.allowHosts);
+  const { proxies, publicUrl } = address;
+  const interfaces = networkInterfaces();
+  const allowed = publicUrl === null ? options.allowHosts : [...options.allowHosts, publicUrl.name];
+  const names = hostNames(boundNames(options.host, interfaces), allowed);
+  const proofKey = newSecret(random);
   const codes = new SignInCodes({ clock, random });
-  const gate: GatePorts = { token, devices, cookieName: `varve-${instance}`, names };
+  const gate: GatePorts = { token, devices, tokens, cookieName: `varve-${instance}`, names, proxies };
   const { webRoot, version, build } = options;
   const doors = openDoors({
     workspace,
@@ -98,10 +113,15 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     version,
     build,
     boot,
+    proofKey,
+    publicUrl: publicUrl?.origin ?? null,
+    networkNames: networkNames(options.host, interfaces),
   });
   return {
     token,
     boot,
+    proofKey,
+    publicUrl: publicUrl?.origin ?? null,
     line,
     codes,
     gate,
@@ -110,6 +130,18 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     workspace,
     doors,
   };
+}
+
+/** How the server is reached from outside, as the person said it. */
+function publicAddress({ trustProxies = [], publicUrl }: StartOptions): Fault | PublicAddress {
+  const proxies = parseProxies(trustProxies);
+  if (isFault(proxies)) return proxies;
+  const parsed = publicUrl === undefined ? null : parsePublicUrl(publicUrl);
+  return isFault(parsed) ? parsed : { proxies, publicUrl: parsed };
+}
+interface PublicAddress {
+  readonly proxies: Proxies;
+  readonly publicUrl: PublicUrl | null;
 }
 
 interface Surroundings {

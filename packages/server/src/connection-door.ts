@@ -18,8 +18,9 @@ import {
   type TabId,
   type Timer,
 } from "@varve/protocol";
+import type { ApiTokens } from "./auth/api-tokens.ts";
 import type { Devices } from "./auth/devices.ts";
-import { nameOf, proveHello, type Visitor } from "./auth/gate.ts";
+import { holderOf, nameOf, proveHello, stillHolds, type Visitor } from "./auth/gate.ts";
 import { type Change, carryOut } from "./carry-out.ts";
 import { parseCommand } from "./command-text.ts";
 import { frameText } from "./frame-text.ts";
@@ -46,6 +47,8 @@ export interface DoorSocket {
 export interface DoorPorts {
   readonly workspace: Workspace;
   readonly devices: Devices;
+  /** None: nobody comes with a named token. */
+  readonly tokens?: ApiTokens;
   readonly clock: Clock;
   readonly build: string;
   readonly boot: string;
@@ -83,8 +86,9 @@ export class ConnectionDoor {
     this.#timer = ports.clock.setTimer(helloMs, () => this.#silent());
   }
 
-  isOf(deviceId: string): boolean {
-    return "device" in this.#visitor && this.#visitor.device.id === deviceId;
+  /** Whether it came in by this device or named token. */
+  isOf(holder: string): boolean {
+    return holderOf(this.#visitor) === holder;
   }
 
   /** A text message came; resolves once it is dealt with. Never throws. */
@@ -94,6 +98,7 @@ export class ConnectionDoor {
     const command = parseCommand(text);
     if (!command.ok) return this.#refuse(command.re, command.error);
     if (!this.#greeted && command.value.type !== "hello") return this.end(closeCodes.protocol, "hello first");
+    if (!this.#stillIn()) return;
     try {
       await this.#act(command.value);
     } catch (error) {
@@ -228,6 +233,13 @@ export class ConnectionDoor {
     if (!this.#closed) this.#socket.send(frameText(frame));
   }
 
+  /** Ends the connection of whoever's time has run out. */
+  #stillIn(): boolean {
+    const stays = stillHolds(this.#visitor, this.#ports);
+    if (!stays) this.end(closeCodes.unauthorized, "unauthorized");
+    return stays;
+  }
+
   /** A data frame every interval: browsers hide the protocol's own pings from their pages. */
   #beat(): void {
     this.#timer.cancel();
@@ -239,6 +251,7 @@ export class ConnectionDoor {
       this.#silent();
       return;
     }
+    if (!this.#stillIn()) return;
     this.#send({ type: "ping", ts: clock.now() });
     this.#timer = clock.setTimer(Math.min(limits.pingIntervalMs, left), () => this.#beat());
   }

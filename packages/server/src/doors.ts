@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { ModelRegistry } from "@varve/agent";
 import type { BlobStore } from "@varve/log";
-import { type Clock, fault } from "@varve/protocol";
+import type { Clock } from "@varve/protocol";
 import { errorResponse } from "./answer.ts";
 import { type App, createApp } from "./app.ts";
 import type { GatePorts } from "./auth/gate.ts";
@@ -11,6 +11,7 @@ import type { SignInCodes } from "./auth/sign-in-codes.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Directories } from "./directories.ts";
 import type { LogLine } from "./log-line.ts";
+import { notHttp, refuseMalformed } from "./raw-answer.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { contextRoutes } from "./routes/context.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -21,6 +22,7 @@ import { recordingRoutes } from "./routes/recordings.ts";
 import { type Route, reply, route } from "./routes/route.ts";
 import { rowRoutes } from "./routes/rows.ts";
 import { tabRoutes } from "./routes/tabs.ts";
+import { tokenRoutes } from "./routes/tokens.ts";
 import { usageRoutes } from "./routes/usage.ts";
 import type { Settings } from "./settings.ts";
 import { openSseDoor } from "./sse-door.ts";
@@ -46,6 +48,10 @@ export interface DoorsPorts {
   readonly version: string;
   readonly build: string;
   readonly boot: string;
+  /** Of `server.json`. */
+  readonly proofKey: string;
+  readonly publicUrl: string | null;
+  readonly networkNames: readonly string[];
 }
 
 export interface Doors {
@@ -65,21 +71,24 @@ export function openDoors(ports: DoorsPorts): Doors {
   const { workspace, gate, clock, build, boot } = ports;
   let closing = false;
   const sse = openSseDoor({ workspace, clock });
-  const server = createServer();
+  // A request without a Host is refused by the gate, with the headers of every answer.
+  const server = createServer({ requireHostHeader: false });
+  refuseMalformed(server);
   const broke = (error: unknown): void => ports.log("error", "command-failed", { error });
-  const sockets = openWsDoor(server, { workspace, devices: gate.devices, clock, build, boot, gate, broke });
+  const sockets = openWsDoor(server, {
+    workspace,
+    ...{ devices: gate.devices, tokens: gate.tokens, gate },
+    ...{ clock, build, boot, broke },
+  });
   const connections = () => ({ sockets: sockets.count(), streams: sse.count() });
+  const revoked = (holder: string): void => {
+    sockets.endHolder(holder);
+    sse.endHolder(holder);
+  };
+  const { codes, publicUrl, networkNames } = ports;
   const routes: Route[] = [
-    ...accessRoutes({
-      gate,
-      codes: ports.codes,
-      build,
-      revoked: (id) => {
-        sockets.endDevice(id);
-        sse.endDevice(id);
-      },
-      sockets: () => sockets.count(),
-    }),
+    ...accessRoutes({ gate, codes, build, publicUrl, networkNames, revoked, sockets: () => sockets.count() }),
+    ...tokenRoutes({ tokens: gate.tokens, revoked }),
     ...tabRoutes(workspace),
     ...messageRoutes(workspace),
     ...rowRoutes(workspace, sse),
@@ -88,7 +97,7 @@ export function openDoors(ports: DoorsPorts): Doors {
     ...recordingRoutes(ports.userHome),
     ...modelRoutes(ports),
     ...placeRoutes(ports),
-    ...healthRoutes({ workspace, version: ports.version, build, connections }),
+    ...healthRoutes({ workspace, version: ports.version, build, connections, proofKey: ports.proofKey }),
   ];
   routes.push(documentRoute(routes, ports.version));
   const app = createApp({
@@ -130,8 +139,7 @@ function documentRoute(routes: readonly Route[], version: string): Route {
   });
 }
 
-/** A request line or a Host header that no URL can be made of never reaches the app. */
-const badRequest = (): Response => errorResponse(fault("bad-request", "This is not a request that HTTP allows."));
+const badRequest = (): Response => errorResponse(notHttp());
 
 /** Idle connections close at once; those that still answer get this long. */
 const answerMs = 1_000;

@@ -3,5 +3,5 @@ export type { LogLine } from "./log-line.ts";
 export { type RunningElsewhere, type RunningServer, startServer } from "./main.ts";
 export { findRecordings, recordingPath } from "./recording/find.ts";
 export { readBill } from "./recording/read-bill.ts";
-export { askForLink, findServer, type RunningAddress, type SignInLink } from "./running-server.ts";
+export { askForLink, type Finding, findServer, type RunningAddress, type SignInLink } from "./running-server.ts";
 export type { StartOptions } from "./start-options.ts";

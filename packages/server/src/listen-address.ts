@@ -18,13 +18,21 @@ export function isLoopbackHost(host: string): boolean {
 
 const isWildcard = (host: string): boolean => ["0.0.0.0", "::", ""].includes(bare(host));
 
+/** Characters of a token that a whole network may try, and how many of them must differ. */
+const tokenCharsMin = 16;
+const tokenVarietyMin = 8;
+
 /** Null when the server may listen there. */
 export function bindProblem(host: string, token: string | undefined): Fault | null {
-  if (isLoopbackHost(host) || (token !== undefined && token !== "")) return null;
+  if (isLoopbackHost(host)) return null;
+  const given = token ?? "";
+  const weak = given.length < tokenCharsMin || new Set(given).size < tokenVarietyMin;
+  if (!weak) return null;
+  const without = given === "" ? "without a token of yours" : "with so weak a token";
   return fault(
     "bad-request",
-    `Varve does not listen on ${host} without a token of yours: everybody in that network could reach it.`,
-    "Set VARVE_TOKEN to a long secret first, or leave --host out.",
+    `Varve does not listen on ${host} ${without}: everybody in that network could reach it.`,
+    `Set VARVE_TOKEN to a long secret first (${tokenCharsMin} characters and more, such as from \`openssl rand -hex 32\`), or leave --host out.`,
   );
 }
 
@@ -32,6 +40,32 @@ export function bindProblem(host: string, token: string | undefined): Fault | nu
 export function boundNames(host: string, interfaces: Interfaces): readonly string[] {
   if (!isWildcard(host)) return [bare(host)];
   return Object.values(interfaces).flatMap((addresses) => (addresses ?? []).map(({ address }) => bare(address)));
+}
+
+/** Names under which another machine in its networks can call a server that is bound to `host`; IPv6 in brackets. */
+export function networkNames(host: string, interfaces: Interfaces): readonly string[] {
+  // Addresses of one link alone need a zone, which no browser takes.
+  const far = boundNames(host, interfaces).filter((name) => !isLoopbackHost(name) && !/^(fe80:|169\.254\.)/.test(name));
+  return far.map((name) => (name.includes(":") ? `[${name}]` : name));
+}
+
+export interface PublicUrl {
+  /** `https://varve.example` */
+  readonly origin: string;
+  readonly name: string;
+}
+
+/** What `--public-url` takes: scheme, name and port, and nothing else. */
+export function parsePublicUrl(text: string): PublicUrl | Fault {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`) {
+    return fault(
+      "bad-request",
+      `${JSON.stringify(text)} is no public address.`,
+      "--public-url takes scheme, name and port: https://varve.example. Varve is served at the root of its name.",
+    );
+  }
+  return { origin: url.origin, name: url.hostname };
 }
 
 /** What a person on this machine types. */

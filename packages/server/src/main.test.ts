@@ -165,7 +165,7 @@ describe("a second start on the same home", () => {
   });
 
   test("[HTTP-26] a server that is gone and one that hangs are told apart from none", async () => {
-    expect(await findServer(home, undefined)).toMatchObject({ code: "log-unavailable" });
+    expect(await findServer(home, options())).toMatchObject({ code: "log-unavailable" });
     expect(await askForLink({ url: "http://127.0.0.1:9", token: "x" }, globalThis.fetch)).toMatchObject({
       code: "log-unavailable",
     });

@@ -65,7 +65,8 @@ export async function startServer(options: StartOptions): Promise<RunningServer 
     return port;
   }
   const url = addressOf(options.host, port);
-  await writeRunning(home, { url, host: options.host, port, pid: options.pid, boot: parts.boot });
+  const { boot, proofKey } = parts;
+  await writeRunning(home, { url, host: options.host, port, pid: options.pid, boot, proofKey });
   return running(parts, log, { home, url, port, clock: options.clock });
 }
 
@@ -99,7 +100,7 @@ function running(
     token: parts.token,
     log: parts.line,
     settled,
-    link: () => `${url}/#code=${parts.codes.make()}`,
+    link: () => `${parts.publicUrl ?? url}/#code=${parts.codes.make()}`,
     sockets: () => parts.doors.connections().sockets,
     stop: () => {
       stopping ??= stop();
@@ -130,8 +131,8 @@ async function endParts({ workspace, doors, tools }: Parts, log: Log): Promise<v
   await log.close();
 }
 
-async function elsewhere({ home, env, fetch }: StartOptions, { url }: RunningFile): Promise<RunningElsewhere> {
-  const address = await findServer(home, env.VARVE_TOKEN);
-  const link = isFault(address) ? address : await askForLink(address, fetch);
+async function elsewhere(options: StartOptions, { url }: RunningFile): Promise<RunningElsewhere> {
+  const address = await findServer(options.home, options);
+  const link = isFault(address) ? address : await askForLink(address, options.fetch);
   return { kind: "elsewhere", url, link };
 }

@@ -9,6 +9,8 @@ export interface RunningFile {
   readonly port: number;
   readonly pid: number;
   readonly boot: string;
+  /** With this key the server shows that it is the one which wrote the file. Absent: an older version wrote it. */
+  readonly proofKey?: string;
 }
 
 const pathIn = (home: string): string => join(home, "server.json");
@@ -35,5 +37,6 @@ export const removeRunning = (home: string): Promise<void> => rm(pathIn(home), {
 function isRunningFile(value: unknown): value is RunningFile {
   if (typeof value !== "object" || value === null) return false;
   const has = (name: string, type: string): boolean => typeof Reflect.get(value, name) === type;
+  if (Reflect.get(value, "proofKey") !== undefined && !has("proofKey", "string")) return false;
   return has("url", "string") && has("host", "string") && has("port", "number") && has("pid", "number");
 }

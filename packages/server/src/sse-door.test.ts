@@ -150,7 +150,13 @@ describe("event streams", () => {
     const clock = createFakeClock();
     const door = openSseDoor({ workspace: house.parts.workspace, clock });
     const openOne = async (tab: string) => {
-      const answer = await door.open({ tab: tab as typeof id, lastEventId: null, device: null, cut: () => undefined });
+      const answer = await door.open({
+        tab: tab as typeof id,
+        lastEventId: null,
+        holder: null,
+        stillHolds: () => true,
+        cut: () => undefined,
+      });
       if (!(answer instanceof Response)) throw new Error(answer.message);
       return new Stream(answer);
     };
@@ -186,7 +192,13 @@ describe("event streams", () => {
     });
     let cuts = 0;
     const door = openSseDoor({ workspace, clock: createFakeClock() });
-    const answer = await door.open({ tab: id, lastEventId: null, device: null, cut: () => void cuts++ });
+    const answer = await door.open({
+      tab: id,
+      lastEventId: null,
+      holder: null,
+      stillHolds: () => true,
+      cut: () => void cuts++,
+    });
     const [sink] = sinks;
     if (!(answer instanceof Response) || sink === undefined) throw new Error("no stream");
     const stream = new Stream(answer);

@@ -16,8 +16,10 @@ type Have = Parameters<Workspace["subscribe"]>[0]["have"];
 export interface StreamRequest {
   readonly tab: TabId;
   readonly lastEventId: string | null;
-  /** The signed-in device that reads; null for a program with the token. */
-  readonly device: string | null;
+  /** The signed-in device or named token that reads; null for a program with the home's token. */
+  readonly holder: string | null;
+  /** Whether the reader would still be let in. */
+  readonly stillHolds: () => boolean;
   /** Ends a connection whose reader takes nothing. */
   readonly cut: () => void;
 }
@@ -25,8 +27,8 @@ export interface StreamRequest {
 export interface SseDoor {
   open(request: StreamRequest): Promise<Response | Fault>;
   count(): number;
-  /** Ends the streams of a device that was signed out. */
-  endDevice(id: string): void;
+  /** Ends the streams of a device or a named token that was signed out. */
+  endHolder(id: string): void;
   close(): void;
 }
 
@@ -50,7 +52,7 @@ export function openSseDoor(ports: SsePorts): SseDoor {
       return new Response(stream.body, { status: 200, headers });
     },
     count: () => streams.size,
-    endDevice(id) {
+    endHolder(id) {
       for (const stream of streams) if (stream.isOf(id)) stream.end({ code: "unauthorized", retryMs: 0 });
     },
     close() {
@@ -111,8 +113,8 @@ class EventStream {
     return null;
   }
 
-  isOf(deviceId: string): boolean {
-    return this.#request.device === deviceId;
+  isOf(holder: string): boolean {
+    return this.#request.holder === holder;
   }
 
   /** Says why and ends after what waits has been read. */
@@ -153,6 +155,10 @@ class EventStream {
   #beat(): void {
     if (isFault(this.#ports.workspace.get(this.#request.tab))) {
       this.end({ code: "unknown-tab", retryMs: 0 });
+      return;
+    }
+    if (!this.#request.stillHolds()) {
+      this.end({ code: "unauthorized", retryMs: 0 });
       return;
     }
     this.#write(": still here\n\n");

@@ -12,6 +12,10 @@ export interface StartOptions {
   readonly userHome: string;
   /** Further names under which it may be called. */
   readonly allowHosts: readonly string[];
+  /** Addresses and networks of reverse proxies whose forwarded headers are believed. */
+  readonly trustProxies?: readonly string[];
+  /** Under which links are told, such as that of a reverse proxy; its name counts as allowed. */
+  readonly publicUrl?: string | undefined;
   readonly importDb?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;

@@ -1,11 +1,11 @@
 /** WebSocket at `/api/ws`: the gate decides at the upgrade, `ConnectionDoor` does the rest. */
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { type ErrorBody, errorStatus, isFault, limits } from "@varve/protocol";
+import { isFault, limits } from "@varve/protocol";
 import { type WebSocket, WebSocketServer } from "ws";
-import { dataHeaders } from "./answer.ts";
 import { admitSocket, type GatePorts, type Knock, type Visitor } from "./auth/gate.ts";
 import { ConnectionDoor, closeCodes, type DoorPorts } from "./connection-door.ts";
+import { refuseRaw } from "./raw-answer.ts";
 
 /** Connections at once; one more is refused. */
 const connectionsMax = 1_000;
@@ -16,22 +16,28 @@ const closingMs = 5_000;
 
 export interface WsDoor {
   count(): number;
-  /** Ends the connections of a device that was signed out. */
-  endDevice(id: string): void;
+  /** Ends the connections of a device or a named token that was signed out. */
+  endHolder(id: string): void;
   /** Says bye and closes every connection. */
   close(): void;
 }
 
 export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: GatePorts }): WsDoor {
-  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: limits.commandBytesMax });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: limits.commandBytesMax,
+    // No protocol is spoken below ours, and nothing that a caller offers there is told back.
+    handleProtocols: () => false,
+  });
   const doors = new Set<ConnectionDoor>();
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const visitor = request.url?.split("?", 1)[0] === "/api/ws" ? admitSocket(knockOf(request), ports.gate) : null;
     if (visitor === null)
-      return refuse(duplex, { code: "unknown-route", message: "There is no socket at this address." });
-    if (isFault(visitor)) return refuse(duplex, visitor);
+      return refuseRaw(duplex, { code: "unknown-route", message: "There is no socket at this address." });
+    if (isFault(visitor)) return refuseRaw(duplex, visitor);
     if (doors.size >= connectionsMax)
-      return refuse(duplex, { code: "shutting-down", message: "Too many connections." });
+      return refuseRaw(duplex, { code: "shutting-down", message: "Too many connections." });
     sockets.handleUpgrade(request, duplex, head, (socket) => serve(socket, visitor));
   });
 
@@ -68,7 +74,7 @@ export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: G
 
   return {
     count: () => doors.size,
-    endDevice(id) {
+    endHolder(id) {
       for (const door of doors) if (door.isOf(id)) door.end(closeCodes.unauthorized, "unauthorized");
     },
     close() {
@@ -79,24 +85,8 @@ export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: G
 }
 
 function knockOf(request: IncomingMessage): Knock {
-  const { host, origin, authorization, cookie } = request.headers;
-  const site = request.headers["sec-fetch-site"];
-  const fetchSite = typeof site === "string" ? site : undefined;
-  return { method: "GET", host, origin, fetchSite, authorization, cookie, key: undefined };
-}
-
-function refuse(duplex: Duplex, { code, message, hint }: ErrorBody): void {
-  // A caller that goes away in the middle of a refusal is nobody's loss.
-  duplex.on("error", () => duplex.destroy());
-  // Whoever does not close its half of the connection does not keep ours.
-  duplex.once("finish", () => duplex.destroy());
-  const body = JSON.stringify({ error: { code, message, hint } });
-  const headers = {
-    ...dataHeaders,
-    "content-type": "application/json; charset=utf-8",
-    "content-length": Buffer.byteLength(body),
-    connection: "close",
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  duplex.end(`HTTP/1.1 ${errorStatus[code]} Refused\r\n${lines.join("")}\r\n${body}`);
+  // All values of a name: of two Host headers the first one alone must not decide.
+  const header = (name: string): string | undefined =>
+    request.headersDistinct[name]?.join(name === "cookie" ? "; " : ", ");
+  return { method: "GET", peer: request.socket.remoteAddress, header };
 }

@@ -2,16 +2,18 @@
  * Signed-in devices. Each has a cookie and a second key: the cookie alone never suffices, for it is sent to every server on
  * this host whatever its port. Both are kept as hashes, in the log's settings, and last 90 days after the last use.
  */
-import type { Log } from "@varve/log";
 import type { Clock, Fault, RandomBytes } from "@varve/protocol";
 import { hashOf, newSecret, sameSecret } from "./secrets.ts";
+import { type SettingStore, StoredList } from "./stored-list.ts";
 
-const lifeMs = 90 * 24 * 3_600_000;
+/** A device lasts this long after its last use, in milliseconds. */
+export const deviceLifeMs = 90 * 24 * 3_600_000;
 /** The time of the last use is written at most so often. */
 const touchMs = 3_600_000;
 /** Devices kept; the one that was unused longest gives way. */
 const devicesMax = 50;
-const settingKey = "auth.devices";
+/** Characters of a device's label; the rest is cut. */
+export const labelCharsMax = 120;
 
 interface StoredDevice {
   readonly id: string;
@@ -24,24 +26,22 @@ interface StoredDevice {
 export type Device = Pick<StoredDevice, "id" | "label" | "createdAt" | "usedAt">;
 
 export interface DevicePorts {
-  readonly log: Pick<Log, "setting" | "putSetting">;
+  readonly log: SettingStore;
   readonly clock: Clock;
   readonly random: RandomBytes;
 }
 
 export class Devices {
   readonly #ports: DevicePorts;
-  #devices: readonly StoredDevice[];
-  /** Changes are written one after another, each on what the one before it left. */
-  #writing: Promise<unknown> = Promise.resolve();
+  readonly #stored: StoredList<StoredDevice>;
 
-  private constructor(ports: DevicePorts, devices: readonly StoredDevice[]) {
+  private constructor(ports: DevicePorts, stored: StoredList<StoredDevice>) {
     this.#ports = ports;
-    this.#devices = devices;
+    this.#stored = stored;
   }
 
   static async load(ports: DevicePorts): Promise<Devices> {
-    return new Devices(ports, parseDevices(await ports.log.setting(settingKey)));
+    return new Devices(ports, await StoredList.load(ports.log, "auth.devices", isStoredDevice));
   }
 
   /** Signs a device in. The two secrets are told here and never again. */
@@ -59,11 +59,11 @@ export class Devices {
       id,
       cookieHash: hashOf(cookie),
       keyHash: hashOf(key),
-      label: label.slice(0, 120),
+      label: label.slice(0, labelCharsMax),
       createdAt: now,
       usedAt: now,
     };
-    const problem = await this.#change((devices) => {
+    const problem = await this.#stored.change((devices) => {
       const living = devices.filter((known) => isLiving(known, now)).toSorted((a, b) => b.usedAt - a.usedAt);
       return [...living.slice(0, devicesMax - 1), device];
     });
@@ -77,61 +77,59 @@ export class Devices {
   }
 
   hasKey(id: string, key: string): boolean {
-    const found = this.#living().find((device) => device.id === id);
+    const found = this.#byId(id);
     if (found === undefined || !sameSecret(found.keyHash, hashOf(key))) return false;
     this.#touch(found);
     return true;
+  }
+
+  /** Whether a device that came in is still signed in. Its connection is a use of it. */
+  holds(id: string): boolean {
+    const found = this.#byId(id);
+    if (found !== undefined) this.#touch(found);
+    return found !== undefined;
   }
 
   list(): readonly Device[] {
     return this.#living().map(publicOf);
   }
 
+  /** The device under its new name; null when there is none. */
+  async rename(id: string, label: string): Promise<Device | null | Fault> {
+    if (this.#byId(id) === undefined) return null;
+    const named = (device: StoredDevice): StoredDevice =>
+      device.id === id ? { ...device, label: label.slice(0, labelCharsMax) } : device;
+    const problem = await this.#stored.change((devices) => devices.map(named));
+    const renamed = this.#byId(id);
+    return problem ?? (renamed === undefined ? null : publicOf(renamed));
+  }
+
   async revoke(id: string): Promise<boolean | Fault> {
-    if (!this.#devices.some((device) => device.id === id)) return false;
-    return (await this.#change((devices) => devices.filter((device) => device.id !== id))) ?? true;
+    if (!this.#stored.records.some((device) => device.id === id)) return false;
+    return (await this.#stored.change((devices) => devices.filter((device) => device.id !== id))) ?? true;
+  }
+
+  #byId(id: string): StoredDevice | undefined {
+    return this.#living().find((device) => device.id === id);
   }
 
   #living(): readonly StoredDevice[] {
     const now = this.#ports.clock.now();
-    return this.#devices.filter((device) => isLiving(device, now));
+    return this.#stored.records.filter((device) => isLiving(device, now));
   }
 
   #touch(used: StoredDevice): void {
     const now = this.#ports.clock.now();
     if (now - used.usedAt < touchMs) return;
     // The renewed time is a comfort: if it cannot be written the device signs in again some day.
-    void this.#change((devices) =>
+    void this.#stored.change((devices) =>
       devices.map((device) => (device.id === used.id ? { ...device, usedAt: now } : device)),
     );
   }
-
-  #change(next: (devices: readonly StoredDevice[]) => readonly StoredDevice[]): Promise<Fault | null> {
-    const written = this.#writing.then(async () => {
-      const devices = next(this.#devices);
-      const problem = await this.#ports.log.putSetting(settingKey, JSON.stringify(devices));
-      if (problem === null) this.#devices = devices;
-      return problem;
-    });
-    this.#writing = written;
-    return written;
-  }
 }
 
-const isLiving = (device: StoredDevice, now: number): boolean => now - device.usedAt < lifeMs;
+const isLiving = (device: StoredDevice, now: number): boolean => now - device.usedAt < deviceLifeMs;
 const publicOf = ({ id, label, createdAt, usedAt }: StoredDevice): Device => ({ id, label, createdAt, usedAt });
-
-/** What another version or a damaged setting left is not trusted: those devices sign in again. */
-function parseDevices(text: string | null): readonly StoredDevice[] {
-  if (text === null) return [];
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? parsed.filter(isStoredDevice) : [];
-  } catch {
-    // Not JSON: nobody is signed in, which is safe and shown by the sign-in page.
-    return [];
-  }
-}
 
 function isStoredDevice(value: unknown): value is StoredDevice {
   if (typeof value !== "object" || value === null) return false;

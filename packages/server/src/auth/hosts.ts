@@ -25,12 +25,19 @@ export function hostProblem(host: string | undefined, names: HostNames): Fault |
   );
 }
 
-/** An origin is ours when it names the very host and port that the request went to. Absent: the caller decides. */
-export function originProblem(origin: string | undefined, host: string | undefined): Fault | null {
+/**
+ * An origin is ours when it names the very host and port that the request went to, and its scheme where that is known.
+ * Absent: the caller decides.
+ */
+export function originProblem(
+  origin: string | undefined,
+  host: string | undefined,
+  scheme: string | null,
+): Fault | null {
   if (origin === undefined) return null;
   const from = URL.canParse(origin) ? new URL(origin) : null;
-  const ours =
-    from !== null && /^https?:$/.test(from.protocol) && from.host === withoutDefaultPort(host ?? "", from.protocol);
+  const known = scheme === null ? /^https?:$/.test(from?.protocol ?? "") : from?.protocol === `${scheme}:`;
+  const ours = from !== null && known && from.host === withoutDefaultPort(host ?? "", from.protocol);
   return ours ? null : fault("origin-refused", "A page of another site may not call this server.");
 }
 

@@ -2,6 +2,7 @@
 import { memoryUsage } from "node:process";
 import { z } from "zod";
 import { dataHeaders } from "../answer.ts";
+import { proofFor } from "../proof.ts";
 import type { Workspace } from "../workspace/workspace-contract.ts";
 import { type Route, reply, route } from "./route.ts";
 
@@ -11,7 +12,16 @@ export interface HealthPorts {
   readonly build: string;
   /** Open connections by kind. */
   readonly connections: () => Readonly<Record<string, number>>;
+  /** Of `server.json`. */
+  readonly proofKey: string;
 }
+
+const healthSchema = z.object({
+  ok: z.literal(true),
+  version: z.string(),
+  build: z.string(),
+  proof: z.string().optional(),
+});
 
 export const healthRoutes = (ports: HealthPorts): readonly Route[] => [
   route({
@@ -19,8 +29,12 @@ export const healthRoutes = (ports: HealthPorts): readonly Route[] => [
     path: "/health",
     summary: "Answers as long as the server does.",
     open: true,
-    answers: { status: 200, schema: z.object({ ok: z.literal(true), version: z.string(), build: z.string() }) },
-    run: () => reply(200, { ok: true, version: ports.version, build: ports.build }),
+    query: { nonce: "22 to 64 letters, digits, `_` or `-`: the answer proves that this server wrote its server.json." },
+    answers: { status: 200, schema: healthSchema },
+    run: ({ query }) => {
+      const proof = proofFor(ports.proofKey, query.get("nonce"));
+      return reply(200, { ok: true, version: ports.version, build: ports.build, ...(proof !== null && { proof }) });
+    },
   }),
   route({
     method: "GET",

@@ -5,6 +5,7 @@
 import { type ErrorBody, type Fault, fault, isFault, parseTabId, type TabId } from "@varve/protocol";
 import type { z } from "zod";
 import type { Visitor } from "../auth/gate.ts";
+import type { Arrival } from "../auth/proxies.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -13,6 +14,9 @@ export interface Call<Body> {
   readonly query: URLSearchParams;
   readonly body: Body;
   readonly visitor: Visitor;
+  readonly arrival: Arrival;
+  /** Whether the caller would still be let in; for answers that go on. */
+  readonly stillHolds: () => boolean;
   readonly headers: Headers;
   /** Ends the connection of a reader that takes nothing; does nothing where there is no connection. */
   readonly cut: () => void;
@@ -39,6 +43,8 @@ export interface Route {
   readonly summary: string;
   /** Answered without a token or a signed-in device; host and origin are checked all the same. */
   readonly open?: true;
+  /** Lets others in or keeps them out: not for programs with a named token. */
+  readonly ownerOnly?: true;
   readonly intake: Intake;
   /** Query parameters and what they mean. */
   readonly query?: Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@
 import { type Fault, fault, isFault, parseLogId, type TabId } from "@varve/protocol";
 import { headBodySchema, logChunkSchema, pageSchema } from "@varve/protocol/schema";
 import { z } from "zod";
+import { holderOf } from "../auth/gate.ts";
 import type { SseDoor } from "../sse-door.ts";
 import type { DigestHeld, PageRequest, Workspace } from "../workspace/workspace-contract.ts";
 import { okOr, onTab, type Route, reply, route } from "./route.ts";
@@ -58,9 +59,9 @@ export const rowRoutes = (workspace: Workspace, sse: SseDoor): readonly Route[] 
     path: "/tabs/:tab/events",
     summary: "The tab's frames as server-sent events; resume with Last-Event-ID.",
     answers: { status: 200, type: "text/event-stream" },
-    run: onTab((tab, { headers, visitor, cut }) => {
-      const device = "device" in visitor ? visitor.device.id : null;
-      return sse.open({ tab, lastEventId: headers.get("last-event-id"), device, cut });
+    run: onTab((tab, { headers, visitor, stillHolds, cut }) => {
+      const holder = holderOf(visitor);
+      return sse.open({ tab, lastEventId: headers.get("last-event-id"), holder, stillHolds, cut });
     }),
   }),
 ];
