@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { admitSocket, type GatePorts, type Knock, type Visitor } from "./auth/gate.ts";
 import { ConnectionDoor, closeCodes, type DoorPorts } from "./connection-door.ts";
 import { refuseRaw } from "./raw-answer.ts";
+import { SocketFrames } from "./socket-frame.ts";
 
 /** Connections at once; one more is refused. */
 const connectionsMax = 1_000;
@@ -38,14 +39,21 @@ export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: G
     if (isFault(visitor)) return refuseRaw(duplex, visitor);
     if (doors.size >= connectionsMax)
       return refuseRaw(duplex, { code: "shutting-down", message: "Too many connections." });
-    sockets.handleUpgrade(request, duplex, head, (socket) => serve(socket, visitor));
+    sockets.handleUpgrade(request, duplex, head, (socket) => serve(socket, duplex, visitor));
   });
 
-  function serve(socket: WebSocket, visitor: Visitor): void {
+  const frames = new SocketFrames();
+
+  function serve(socket: WebSocket, duplex: Duplex, visitor: Visitor): void {
     let inWork = 0;
+    const drained = (): void => door.drained();
     const door = new ConnectionDoor(
       {
-        send: (text) => socket.send(text, () => door.drained()),
+        send: (text) => {
+          // Behind a closing handshake nothing more may be said. Nothing is compressed, so that no message waits inside `socket`
+          // and what is written here stays in order with what it writes itself.
+          if (socket.readyState === socket.OPEN) duplex.write(frames.of(text), drained);
+        },
         buffered: () => socket.bufferedAmount,
         close: (code, reason) => {
           socket.close(code, reason);

@@ -44,7 +44,9 @@ export class BlockJournal {
   }
 
   flush(): void {
-    this.#timer?.cancel();
+    // As long as anything waits, so does the timer.
+    if (this.#timer === null) return;
+    this.#timer.cancel();
     this.#timer = null;
     for (const [id, { offset, text }] of this.#text) {
       this.#entries.push({ entry: "text", tabId: this.#tabId, id, offset, text });

@@ -38,3 +38,28 @@ export class SharedTick {
     this.#tick = null;
   }
 }
+
+/** The end of the current task, for all readers that go at once: one microtask serves them. */
+export class SharedEdge {
+  #waiting: (() => void)[] = [];
+
+  wait(fire: () => void): void {
+    this.#waiting.push(fire);
+    if (this.#waiting.length === 1) queueMicrotask(() => this.#fire());
+  }
+
+  #fire(): void {
+    const due = this.#waiting;
+    this.#waiting = [];
+    let fired = 0;
+    try {
+      for (const fire of due) {
+        fired += 1;
+        fire();
+      }
+    } finally {
+      // One that breaks keeps nobody else waiting for ever.
+      for (const fire of due.slice(fired)) this.wait(fire);
+    }
+  }
+}

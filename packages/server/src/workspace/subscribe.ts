@@ -109,6 +109,8 @@ type SentFrame = Parameters<FrameSink["send"]>[0];
 /** The newest row that a client holds once it has applied the frame. A head of another log wipes what it had. */
 function haveAfter(frame: SentFrame, have: SubCommand["have"]): SubCommand["have"] {
   if (frame.type !== "head" && frame.type !== "ops") return have;
+  // Text alone, of the log that the head before it was of.
+  if (frame.type === "ops" && frame.b < frame.a && have?.log === frame.log) return have;
   const wiped = have === null || have.log !== frame.log || (frame.type === "head" && frame.mode === "reset");
   const rows = frame.type === "head" ? frame.rows : frame.ops.flatMap((op) => (op.op === "chunk-seal" ? [op.row] : []));
   const last = rows.at(-1);

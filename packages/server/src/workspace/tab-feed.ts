@@ -18,7 +18,7 @@ import {
   type TabId,
   type TabStatus,
 } from "@varve/protocol";
-import { SharedTick } from "./shared-tick.ts";
+import { SharedEdge, SharedTick } from "./shared-tick.ts";
 
 /** Ops that take a stamp. */
 export type CountedOp = Exclude<Op, { op: "chunk-delta" } | { op: "output" }>;
@@ -76,6 +76,8 @@ export class TabFeed {
   readonly #listeners = new Set<() => void>();
   /** What the readers wait for: those who look, and those who have the tab in the background. */
   readonly ticks = { focused: new SharedTick(), background: new SharedTick() };
+  /** What those wait for who were sent nothing for an interval. */
+  readonly edge = new SharedEdge();
   /** Made on demand, and as good as until the next change: where the feed stands, and what lies between it and a cursor. */
   #here: Cursor | null = null;
   readonly #frames = new Map<Cursor, OpsFrame | null>();

@@ -9,7 +9,7 @@
  */
 import { type Clock, type Frame, limits, type Op, type TabId, type Timer } from "@varve/protocol";
 import { frameText } from "../frame-text.ts";
-import type { Cursor, OpsFrame, TabFeed } from "./tab-feed.ts";
+import type { Cursor, TabFeed } from "./tab-feed.ts";
 import type { FrameSink, Subscription } from "./workspace-contract.ts";
 
 export interface SubscriptionPorts {
@@ -41,6 +41,14 @@ export class TabSubscription implements Subscription {
   /** A frame was not made because too much waited: what is owed goes out once there is room. */
   #skipped = false;
   readonly #unlisten: () => void;
+  readonly #atEdge = (): void => {
+    this.#flushAsked = false;
+    this.#flush();
+  };
+  readonly #atTick = (): void => {
+    this.#timer = null;
+    this.#flush();
+  };
 
   constructor(ports: SubscriptionPorts, focused: boolean) {
     this.#ports = ports;
@@ -115,24 +123,19 @@ export class TabSubscription implements Subscription {
     // A clock that was set back must not silence the subscription: the wait is never longer than one interval.
     if (since >= interval || since < 0) {
       this.#flushAsked = true;
-      queueMicrotask(() => {
-        this.#flushAsked = false;
-        this.#flush();
-      });
+      this.#ports.feed.edge.wait(this.#atEdge);
     } else {
       const { clock, feed } = this.#ports;
       const tick = this.#focused ? feed.ticks.focused : feed.ticks.background;
-      this.#timer = tick.wait(clock, interval - since, () => {
-        this.#timer = null;
-        this.#flush();
-      });
+      this.#timer = tick.wait(clock, interval - since, this.#atTick);
     }
   }
 
   #flush(): void {
     const { feed, sink } = this.#ports;
     if (this.#closed || this.#held) return;
-    if (sink.buffered() > limits.socketBufferCloseBytes) {
+    const buffered = sink.buffered();
+    if (buffered > limits.socketBufferCloseBytes) {
       sink.closeSlow();
       return;
     }
@@ -145,7 +148,8 @@ export class TabSubscription implements Subscription {
     const outputs = this.#outputsDue();
     const frame = outputs.length === 0 ? shared : { ...shared, ops: [...shared.ops, ...outputs] };
     if (frame.ops.length === 0) return;
-    this.#skipped = this.#mustSkip(frame);
+    // Back-pressure is nothing but this: with bytes still waiting, a frame that would pass the bound is not sent now.
+    this.#skipped = buffered > 0 && buffered + frameText(frame).length > limits.socketBufferSkipBytes;
     if (this.#skipped) {
       this.#retryLater();
       return;
@@ -155,22 +159,13 @@ export class TabSubscription implements Subscription {
     this.send(frame);
   }
 
-  /** Back-pressure is nothing but this: with bytes still waiting, a frame that would pass the bound is not made now. */
-  #mustSkip(frame: OpsFrame): boolean {
-    const buffered = this.#ports.sink.buffered();
-    if (buffered === 0) return false;
-    return buffered + frameText(frame).length > limits.socketBufferSkipBytes;
-  }
-
   #retryLater(): void {
-    this.#timer = this.#ports.clock.setTimer(limits.backgroundIntervalMs, () => {
-      this.#timer = null;
-      this.#flush();
-    });
+    this.#timer = this.#ports.clock.setTimer(limits.backgroundIntervalMs, this.#atTick);
   }
 
   #outputsDue(): readonly OutputOp[] {
     const { outputs } = this.#ports.feed;
+    if (outputs.size === 0 && this.#outputs.size === 0) return none;
     for (const callId of this.#outputs.keys()) if (!outputs.has(callId)) this.#outputs.delete(callId);
     if (outputs.size === 0) return none;
     const now = this.#ports.clock.now();
