@@ -31,6 +31,8 @@ interface Block {
   readonly shown: boolean;
   readonly ended: boolean;
   readonly metadata: JsonObject | undefined;
+  /** A secret was taken out of its text. What came with it vouches for another text, and goes with it. */
+  readonly redacted: boolean;
   /** Set when the whole call has come. */
   readonly call: { readonly name: string; readonly input: string } | null;
 }
@@ -82,9 +84,9 @@ export function assemble(state: AssembleState, part: ModelPart, env: AssembleEnv
     case "tool-input-start":
       return begin(state, { kind: "tool_call", part: part.id, metadata: part.providerMetadata }, env);
     case "text-delta":
-      return extend(state, { kind: "text", part: part.id, metadata: part.providerMetadata, text: part.delta }, env);
+      return extend(state, deltaOf("text", part), env);
     case "reasoning-delta":
-      return extend(state, { kind: "thinking", part: part.id, metadata: part.providerMetadata, text: part.delta }, env);
+      return extend(state, deltaOf("thinking", part), env);
     case "text-end":
       return end(state, { kind: "text", part: part.id, metadata: part.providerMetadata }, env);
     case "reasoning-end":
@@ -118,6 +120,12 @@ interface PartOf {
   readonly kind: Block["kind"];
   readonly part: string;
   readonly metadata: unknown;
+  readonly redacted?: boolean;
+}
+
+function deltaOf(kind: Block["kind"], part: Extract<ModelPart, { type: "text-delta" | "reasoning-delta" }>) {
+  const { id, providerMetadata: metadata, delta: text, redacted = false } = part;
+  return { kind, part: id, metadata, text, redacted };
 }
 
 const same = (state: AssembleState): Assembled => ({ state, ops: [] });
@@ -132,6 +140,7 @@ function begin(state: AssembleState, from: PartOf, env: AssembleEnv): Assembled 
     shown: from.kind === "thinking",
     ended: false,
     metadata: mergeMetadata(undefined, from.metadata),
+    redacted: from.redacted === true,
     call: null,
   };
   const opened = { ...state, blocks: [...state.blocks, block], nextIndex: state.nextIndex + 1 };
@@ -282,12 +291,13 @@ function rowOf(
     return { ...base, role: "assistant", type: "tool_call", data: { ...data, ...scope } };
   }
   const text = wellFormedText(block.text);
+  const vouched = block.redacted ? undefined : block.metadata;
   if (block.kind === "thinking") {
-    const metadata = block.metadata === undefined ? {} : { metadata: block.metadata };
+    const metadata = vouched === undefined ? {} : { metadata: vouched };
     const data = { text, ...metadata, modelScope: state.modelScope, ...partial };
     return { ...base, role: "assistant", type: "thinking", data };
   }
-  const token = block.metadata === undefined ? {} : { providerMetadata: block.metadata, modelScope: state.modelScope };
+  const token = vouched === undefined ? {} : { providerMetadata: vouched, modelScope: state.modelScope };
   const shown = hasInk(text) || block.metadata !== undefined ? text : " ";
   return { ...base, role: "assistant", type: "text", data: { text: shown, ...partial, ...token } };
 }
@@ -305,8 +315,10 @@ const replace = (state: AssembleState, changed: Block): AssembleState => ({
   ...state,
   blocks: state.blocks.map((block) => (block.id === changed.id ? changed : block)),
 });
-const withMetadata = (block: Block, from: PartOf): Block =>
-  from.metadata === undefined ? block : { ...block, metadata: mergeMetadata(block.metadata, from.metadata) };
+const withMetadata = (block: Block, from: PartOf): Block => {
+  const marked = from.redacted === true && !block.redacted ? { ...block, redacted: true } : block;
+  return from.metadata === undefined ? marked : { ...marked, metadata: mergeMetadata(block.metadata, from.metadata) };
+};
 
 /** Metadata may come with a block's start, any delta or its end: the last non-null value of each provider's key wins. */
 export function mergeMetadata(before: JsonObject | undefined, added: unknown): JsonObject | undefined {

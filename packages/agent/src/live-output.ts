@@ -29,6 +29,7 @@ export function liveOutput(turn: Turn, place: OutputPlace): LiveOutput {
   let bytes = 0;
   let tail = "";
   let timer: Timer | null = null;
+  const redactor = turn.secrets.stream();
 
   const open = (): void => {
     opened = true;
@@ -40,10 +41,12 @@ export function liveOutput(turn: Turn, place: OutputPlace): LiveOutput {
     if (!closed) owner.output(place.callId, bytes, tail);
   };
   return {
-    write(text) {
-      if (closed || text === "") return;
+    write(written) {
+      if (closed || written === "") return;
       if (!opened) open();
-      bytes += Buffer.byteLength(text);
+      bytes += Buffer.byteLength(written);
+      // What it holds back at the end stands in the result.
+      const text = redactor.push(written);
       tail = (tail + text.slice(-limits.outputTailChars)).slice(-limits.outputTailChars);
       const live = text.slice(0, Math.max(0, limits.liveOutputCharsMax - shown));
       shown += live.length;

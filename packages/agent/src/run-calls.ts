@@ -1,5 +1,5 @@
 /**
- * Runs the calls of a finished step and seals each result when it completes. Calls that hold the same lock run one after
+ * Runs the calls of a finished step and seals each result when it completes. Calls that share a lock run one after
  * another in call order; all others run side by side. However a call ends, it has exactly one result afterwards.
  */
 import type { BlobHash, ToolCallData, ToolResultData } from "@varve/protocol";
@@ -7,6 +7,7 @@ import { isFault } from "@varve/protocol";
 import type { LiveOutput } from "./live-output.ts";
 import { liveOutput } from "./live-output.ts";
 import { askPerson, permit } from "./permit.ts";
+import { hadSecrets } from "./secrets/clean-row.ts";
 import { clipText, hasInk, wellFormedText } from "./text.ts";
 import { resultTexts, stoppedResult } from "./texts.ts";
 import { areInvalid } from "./tool-call.ts";
@@ -50,7 +51,8 @@ export async function runCalls(turn: Turn, step: number, calls: readonly ToolCal
  */
 function locksOf(first: Prepared, held: ReadonlyMap<string, unknown>): readonly string[] {
   if ("error" in first) return [...held.keys()];
-  return first.lock === null ? [] : [first.lock];
+  if (first.lock === null) return [];
+  return typeof first.lock === "string" ? [first.lock] : first.lock;
 }
 
 async function runInTurn(
@@ -74,6 +76,7 @@ async function runInTurn(
 }
 
 async function prepare(turn: Turn, call: ToolCallData): Promise<Prepared> {
+  if (hadSecrets(call)) return { error: resultTexts.secretArguments };
   if (areInvalid(call.arguments)) return { error: resultTexts.invalidArguments };
   const tool = turn.ports.tools.get(call.name);
   if (tool === undefined) {
@@ -150,7 +153,9 @@ async function resultData(turn: Turn, call: ToolCallData, outcome: ToolOutcome):
   const images = kept.flatMap((entry) => ("blob" in entry ? [entry] : []));
   const lost = kept.flatMap((entry) => ("lost" in entry ? [`[a picture could not be kept: ${entry.lost}]`] : []));
   const spill = outcome.spill === undefined ? null : await keepBlob(turn, outcome.spill);
-  const text = wellFormedText(clipText([outcome.text, ...lost].join("\n"), turn.limits.resultCharsMax));
+  // Before it is cut: half a secret is none that could be found again.
+  const whole = turn.secrets.cutText([outcome.text, ...lost].join("\n"));
+  const text = wellFormedText(clipText(whole, turn.limits.resultCharsMax));
   return {
     callId: call.callId,
     name: call.name,
@@ -158,7 +163,7 @@ async function resultData(turn: Turn, call: ToolCallData, outcome: ToolOutcome):
     isError: outcome.isError,
     ...(images.length > 0 ? { images } : {}),
     ...(spill !== null && "blob" in spill ? { spill: spill.blob } : {}),
-    ...(outcome.details === undefined ? {} : { details: outcome.details }),
+    ...(outcome.details === undefined ? {} : { details: turn.secrets.data(outcome.details) }),
   };
 }
 

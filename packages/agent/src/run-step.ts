@@ -12,6 +12,7 @@ import { failBeforeRequest } from "./ready.ts";
 import type { ModelRequest } from "./request.ts";
 import { makeRequest } from "./request.ts";
 import { planRetry } from "./retry.ts";
+import { cleanParts } from "./secrets/clean-parts.ts";
 import { resultTexts } from "./texts.ts";
 import type { Turn } from "./turn.ts";
 import { endFailed, endStopped } from "./turn.ts";
@@ -77,7 +78,8 @@ async function stream(turn: Turn, start: AssembleState, sent: Sent): Promise<Str
   let begun: LanguageModelV3Usage | null = null;
   let chars = 0;
   const ended = (end: StreamEnd): Streamed => ({ ...sent, state, end, begun, chars });
-  for await (const part of sent.model.stream({ ...sent.request.options, abortSignal })) {
+  const parts = sent.model.stream({ ...sent.request.options, abortSignal });
+  for await (const part of cleanParts(parts, turn.secrets)) {
     if (part.type === "failure") return ended({ kind: "failed", failure: part.failure });
     if (part.type === "cancelled") return ended({ kind: "cancelled" });
     if (part.type === "raw") begun = begunUsage(part.rawValue) ?? begun;

@@ -8,6 +8,8 @@ export const resultTexts = {
   neverRun: "not run: the answer that asked for this call broke off",
   invalidArguments:
     "arguments incomplete or not a JSON object, so nothing was run. Send the call again with complete arguments.",
+  secretArguments:
+    "not run: the arguments held a secret that this server keeps. What was to run is not kept, so nothing was. Let the program read the secret from a file or a variable that the user names.",
   empty: "(no output)",
 } as const;
 

@@ -8,6 +8,7 @@ import type { RowMaker } from "./new-rows.ts";
 import { rowMaker } from "./new-rows.ts";
 import type { TurnOwner } from "./owner.ts";
 import type { TurnPorts } from "./ports.ts";
+import { noSecrets, type Secrets } from "./secrets/known-secrets.ts";
 import type { Slots } from "./slots.ts";
 import { createSlots } from "./slots.ts";
 import { closedText, stoppedResult } from "./texts.ts";
@@ -18,6 +19,7 @@ export interface Turn {
   readonly owner: TurnOwner;
   readonly turnId: TurnId;
   readonly limits: TurnLimits;
+  readonly secrets: Secrets;
   readonly rows: RowMaker;
   /** Aborts when the owner is gone: whatever still runs ends, and nothing of it is written. */
   readonly gone: AbortController;
@@ -46,6 +48,7 @@ export function newTurn(ports: TurnPorts, owner: TurnOwner, turnId: TurnId): Tur
     owner,
     turnId,
     limits,
+    secrets: ports.place.secrets ?? noSecrets,
     rows: rowMaker(ports),
     gone: new AbortController(),
     callIds: undefined,

@@ -25,7 +25,10 @@ export interface ModelFailure {
 }
 
 export type ModelPart =
-  | Exclude<LanguageModelV3StreamPart, { type: "error" }>
+  | (Exclude<LanguageModelV3StreamPart, { type: "error" }> & {
+      /** A secret was taken out of this text block: no token that came with it vouches for it any more. */
+      readonly redacted?: true;
+    })
   | { readonly type: "failure"; readonly failure: ModelFailure }
   | { readonly type: "cancelled" };
 

@@ -3,6 +3,8 @@ import type { LanguageModelV3 } from "@ai-sdk/provider";
 import type { Clock, Credential, Fault, ModelInfo, ModelsBody, NewCredential, ProviderName } from "@varve/protocol";
 import { fault, isFault } from "@varve/protocol";
 import { chooseProfile, wireTarget } from "@varve/wire";
+import { KnownSecrets } from "../secrets/known-secrets.ts";
+import { redactError } from "../secrets/redact.ts";
 import { isLoopback } from "./base-url.ts";
 import { createDemoModel, demoFacts, demoInfo } from "./demo-model.ts";
 import { baseUrlOf, dialectOf, sellerOf } from "./dialect.ts";
@@ -17,12 +19,13 @@ import { findLocalServers } from "./local-servers.ts";
 import type { KnownCredential, ModelRegistry, ResolvedModel } from "./model.ts";
 import { listModels, refusedKey } from "./model-lists.ts";
 import { streamModel } from "./provider-model.ts";
-import { redactor } from "./redact.ts";
 
 export interface RegistryOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly fetch: typeof globalThis.fetch;
+  /** Learns every key that is read or tried here. Default: its own. */
+  readonly secrets?: KnownSecrets;
   /** Silence of a stream after which it counts as cut. Default 120 s. */
   readonly idleMs?: number;
   /** Pause between two deltas of the demo model. Default 12 ms; 0 in tests. */
@@ -45,6 +48,7 @@ export function createModelRegistry(options: RegistryOptions): ModelRegistry {
 class Registry implements ModelRegistry {
   readonly secretEnv: readonly string[];
   readonly redact: (text: string) => string;
+  readonly #secrets: KnownSecrets;
   readonly #options: RegistryOptions;
   readonly #ports: JsonPorts;
   readonly #environment: ReturnType<typeof credentialsOf>;
@@ -58,9 +62,13 @@ class Registry implements ModelRegistry {
     this.#ports = { fetch: options.fetch, clock: options.clock };
     this.#environment = credentialsOf(options.env);
     this.secretEnv = this.#environment.secretEnv;
-    this.redact = redactor(() =>
-      [...this.#known().values(), ...this.#environment.credentials].flatMap(({ key }) => (key === null ? [] : [key])),
-    );
+    const secrets = options.secrets ?? new KnownSecrets();
+    this.#secrets = secrets;
+    secrets.know("environment", [
+      ...this.secretEnv.flatMap((name) => options.env[name] ?? []),
+      ...this.#environment.credentials.flatMap(secretsIn),
+    ]);
+    this.redact = (text) => redactError(text, secrets);
   }
 
   async list(): Promise<ModelsBody> {
@@ -96,7 +104,7 @@ class Registry implements ModelRegistry {
     return [...this.#known().values()].map(({ id, provider, baseUrl, key, source }) => ({
       id,
       provider,
-      baseUrl,
+      baseUrl: baseUrl === null ? null : this.#secrets.text(baseUrl),
       keyHint: key === null ? null : key.slice(-4),
       source,
     }));
@@ -104,6 +112,7 @@ class Registry implements ModelRegistry {
 
   setStored(credentials: readonly KnownCredential[]): void {
     this.#stored = credentials;
+    this.#secrets.know("stored", credentials.flatMap(secretsIn));
     this.#providers = new Map();
     this.#lists = new Map();
   }
@@ -116,6 +125,7 @@ class Registry implements ModelRegistry {
       baseUrl: credential.baseUrl === undefined || credential.baseUrl === "" ? null : credential.baseUrl,
       source: "stored",
     };
+    if (known.key !== null) this.#secrets.tried(known.key);
     if (baseUrlOf(known) === null) {
       return fault(
         "bad-request",
@@ -217,7 +227,13 @@ class Registry implements ModelRegistry {
   async #modelsOf(credential: KnownCredential): Promise<Listed> {
     const seller = sellerOf(credential);
     const ids = await this.#ids(credential);
-    if (!isFault(ids)) return { models: byPreference(seller, ids).map((id) => this.#info(credential, id)), notes: [] };
+    if (!isFault(ids)) {
+      const named = byPreference(
+        seller,
+        ids.map((id) => this.#secrets.text(id)),
+      );
+      return { models: named.map((id) => this.#info(credential, id)), notes: [] };
+    }
     const notes = [{ provider: credential.id, note: this.redact(ids.message) }];
     if (credential.provider === "openai-compatible") return { models: [], notes };
     // Its names are known without asking; whether they answer shows at the first request.
@@ -237,7 +253,22 @@ class Registry implements ModelRegistry {
     const ids = await listModels(this.#ports, credential, checkTimeoutMs);
     // A server that lists nothing may still answer: any model name is passed through to it.
     if (!isFault(ids) || ids.code === "provider-refused") return null;
-    return { ...ids, message: redactor(() => [credential.key ?? ""])(ids.message) };
+    return { ...ids, message: this.redact(ids.message) };
+  }
+}
+
+/** The key, and the password of an address that holds one. */
+function secretsIn({ key, baseUrl }: KnownCredential): readonly string[] {
+  const password = baseUrl !== null && URL.canParse(baseUrl) ? new URL(baseUrl).password : "";
+  return [...(key === null ? [] : [key]), ...(password === "" ? [] : [password, plainOf(password)])];
+}
+
+function plainOf(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    // A percent sign that encodes nothing stands for itself.
+    return encoded;
   }
 }
 

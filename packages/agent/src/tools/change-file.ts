@@ -1,7 +1,9 @@
 /**
- * The common path of `write` and `edit`: the change is computed once for the prompt and again, from the bytes then on disk,
+ * The common path of `write` and `edit`, parts of it also of `patch`: the change is computed once for the prompt and again, from the bytes then on disk,
  * when it runs. In between the file may only have been changed by this tab's own calls.
  */
+import { noSecrets, type Secrets } from "../secrets/known-secrets.ts";
+import { secretMark } from "../secrets/matcher.ts";
 import { isGuarded, type Located, locate } from "./boundary.ts";
 import type { ToolContext } from "./context.ts";
 import { diffOf, type FileDiff } from "./file-diff.ts";
@@ -35,6 +37,7 @@ export async function prepareChange(context: ToolContext, place: ToolPlace, wish
   const standing = await look(context, located, wish.tool);
   refuseUnknown(wish, located, { standing, known: known.get(real) });
   const { file } = wish.change(standing, located);
+  refuseMarks(place.secrets ?? noSecrets, located, { standing, file });
   return {
     effect: located.where === "inside" && !isGuarded(located) ? "write" : "run",
     subject: { tool: wish.tool, key: real, path: real, diff: fileDiff(located, standing, file).diff },
@@ -49,7 +52,8 @@ export async function prepareChange(context: ToolContext, place: ToolPlace, wish
   };
 }
 
-async function look(context: ToolContext, located: Located, tool: "write" | "edit"): Promise<Standing | null> {
+/** What stands at a place now. For `edit` it must be there, as UTF-8 text. */
+export async function look(context: ToolContext, located: Located, tool: "write" | "edit"): Promise<Standing | null> {
   const { files } = context.operations;
   const facts = await files.facts(located.real);
   if (facts === null) {
@@ -67,11 +71,12 @@ async function look(context: ToolContext, located: Located, tool: "write" | "edi
   return { file: file ?? { text: "", marked: false }, hash: hashOf(bytes) };
 }
 
-const staleWords = (located: Located): string =>
+export const staleWords = (located: Located): string =>
   `${located.shown} changed on disk since it was read (stale). Nothing was changed. Read it again, then repeat the change.`;
 
-function refuseUnknown(
-  wish: FileChange,
+/** Throws where the file is not what this tab last read or wrote, and, if it must be known, where the tab never did. */
+export function refuseUnknown(
+  wish: Pick<FileChange, "mustKnow">,
   located: Located,
   { standing, known }: { readonly standing: Standing | null; readonly known: KnownFile | undefined },
 ): void {
@@ -88,7 +93,21 @@ function refuseUnknown(
   if (hasChanged(known, now)) throw new ToolFault(staleWords(located));
 }
 
-const fileDiff = (located: Located, standing: Standing | null, file: FileText): FileDiff =>
+/** A file that was shown without its secrets would lose them when it is written as it was shown. */
+function refuseMarks(
+  secrets: Secrets,
+  located: Located,
+  { standing, file }: { readonly standing: Standing | null; readonly file: FileText },
+): void {
+  if (standing === null || secrets.text(standing.file.text) === standing.file.text) return;
+  const marks = ({ text }: FileText): number => text.split(secretMark).length - 1;
+  if (marks(file) <= marks(standing.file)) return;
+  throw new ToolFault(
+    `${located.shown} holds a secret that is shown as ${secretMark}; with this change the file would hold the mark in its place. Nothing was changed. Use edit on other lines.`,
+  );
+}
+
+export const fileDiff = (located: Located, standing: Standing | null, file: FileText): FileDiff =>
   diffOf(located.shown, standing?.file.text ?? "", file.text);
 
 interface Applying {

@@ -3,6 +3,7 @@
  * to the judged address, so that a name can't lead into a private network between two look-ups.
  */
 import { z } from "zod";
+import { noSecrets } from "../secrets/known-secrets.ts";
 import { isPublicAddress } from "./addresses.ts";
 import type { ToolContext } from "./context.ts";
 import { defineTool } from "./define-tool.ts";
@@ -141,8 +142,9 @@ async function pageOutcome(context: ToolContext, hop: Hop, { answer, shown }: Pa
   const body = await readBody(answer, hop.signal);
   const type = (answer.contentType.split(";")[0] ?? "").trim().toLowerCase();
   const text = await pageText(body.bytes, type, answer.contentType);
+  const secrets = hop.place.secrets ?? noSecrets;
   const keeper = new OutputKeeper(() => context.operations.files.spill(hop.place.tabId, "page"));
-  keeper.append(text ?? `⟨binary, ${type || "of unknown type"}, ${body.bytes.length} bytes⟩`);
+  keeper.append(secrets.text(text ?? `⟨binary, ${type || "of unknown type"}, ${body.bytes.length} bytes⟩`));
   const failed = answer.status >= 400;
   const notes = [
     ...shown,

@@ -2,6 +2,7 @@
  * The environment of a child: the user's, less Varve's own variables and the hidden ones, plus what keeps programs from
  * waiting for a person who is not there.
  */
+import { hiddenNames } from "../secrets/hidden-names.ts";
 import type { ToolPlace } from "./tool.ts";
 
 /** Every process of a call carries it, so that those that leave the process group are found. */
@@ -32,9 +33,9 @@ export function childEnvironment(
   place: Pick<ToolPlace, "hiddenEnv">,
   mark: string,
 ): Readonly<Record<string, string>> {
-  const hidden = new Set(place.hiddenEnv);
+  const isHidden = hiddenNames(place.hiddenEnv);
   const passed = Object.entries(own).filter(
-    ([name]) => !/^VARVE_/i.test(name) && !hidden.has(name) && !notTheUsers.test(name),
+    ([name]) => !/^VARVE_/i.test(name) && !isHidden(name) && !notTheUsers.test(name),
   );
   const { FORCE_COLOR: _colors, GIT_ASKPASS: _git, SSH_ASKPASS: _ssh, ...kept } = Object.fromEntries(passed);
   return { ...kept, ...quiet, [markVariable]: mark };

@@ -2,6 +2,8 @@
  * One command from start to end, for `bash` in the foreground and for jobs. It ends when its shell exits, also if processes
  * that it left behind still hold the output; what they write later is read and thrown away, so that they live on.
  */
+import { noSecrets } from "../secrets/known-secrets.ts";
+import type { StreamRedactor } from "../secrets/stream-redactor.ts";
 import { goneWords } from "./boundary.ts";
 import { toolLimits } from "./limits.ts";
 import type { ShellExit, ShellProcess, ToolOperations } from "./operations.ts";
@@ -40,6 +42,7 @@ export class ShellTask {
   readonly #start: TaskStart;
   readonly #shell: ShellProcess;
   readonly #terminal = new TerminalText();
+  readonly #redactor: StreamRedactor;
   readonly #keeper: OutputKeeper;
   #final: ((text: string) => void) | undefined;
   #early: EarlyEnd | null = null;
@@ -53,6 +56,7 @@ export class ShellTask {
     this.#start = start;
     this.#final = start.final;
     this.#shell = given.shell;
+    this.#redactor = (start.place.secrets ?? noSecrets).stream();
     this.mark = given.mark;
     const name = start.callId.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
     this.#keeper = new OutputKeeper(() => operations.files.spill(start.place.tabId, name));
@@ -121,6 +125,11 @@ export class ShellTask {
 
   #take({ live, text }: { readonly live: string; readonly text: string }): void {
     if (live !== "") this.#start.live(live);
+    this.#keep(this.#redactor.push(text));
+  }
+
+  /** Before anything is cut or written to a file: half a secret is none that could be found again. */
+  #keep(text: string): void {
     if (text === "") return;
     this.#final?.(text);
     this.#keeper.append(text);
@@ -133,6 +142,7 @@ export class ShellTask {
     await this.#drain();
     this.#shell.onBytes(null);
     this.#take(this.#terminal.end());
+    this.#keep(this.#redactor.end());
     this.#keeper.close();
     this.#running = false;
     const left = await living(this.#operations.processes, this.mark);

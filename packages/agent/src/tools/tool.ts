@@ -7,6 +7,7 @@
  * `prepare` did not name.
  */
 import type { JsonObject, PermissionSubject, StoredRow, TabId, ToolDefinition } from "@varve/protocol";
+import type { Secrets } from "../secrets/known-secrets.ts";
 
 /** Where a tab's tools work. One per tab, living as long as the server does. */
 export interface ToolPlace {
@@ -15,8 +16,13 @@ export interface ToolPlace {
   readonly cwd: string;
   /** `VARVE_HOME`: denied to every tool in every mode. */
   readonly home: string;
-  /** Names of environment variables that no child may see (VARVE_* is always among them). */
+  /**
+   * Names of environment variables that no child may see, some with a `*` in front or behind for any beginning or end
+   * (VARVE_* is always among them).
+   */
   readonly hiddenEnv: readonly string[];
+  /** Taken out of all output before it is cut, kept or shown. Absent: none are known. */
+  readonly secrets?: Secrets;
 }
 
 export type ToolEffect =
@@ -65,8 +71,8 @@ export interface PreparedCall {
   readonly effect: ToolEffect;
   /** Shown in a prompt, exactly as it will be used. `key` is what "for this tab" would allow from then on. */
   readonly subject: PermissionSubject;
-  /** Calls of one step with the same lock run one after another in call order (the real path of a file written). */
-  readonly lock: string | null;
+  /** Calls of one step that share a lock run one after another in call order (the real paths of the files written). */
+  readonly lock: string | readonly string[] | null;
   /** The command names `VARVE_HOME`: a person is asked each time, in every mode and whatever was allowed before. */
   readonly namesHome?: boolean;
   readonly run: (run: ToolRun) => Promise<ToolOutcome>;

@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { redactor } from "./redact.ts";
+import { KnownSecrets } from "./known-secrets.ts";
+import { redactError } from "./redact.ts";
 
-const redact = redactor(() => ["my-secret-key", "my-secret-key-longer", "ab", "with/slash+key"]);
+const redactor = (values: readonly string[]) => {
+  const secrets = new KnownSecrets();
+  secrets.know("here", values);
+  return (text: string): string => redactError(text, secrets);
+};
+const redact = redactor(["my-secret-key", "my-secret-key-longer", "ab", "with/slash+key"]);
 
 test.each([
   ["key my-secret-key-longer!", "key [secret]!"],
@@ -19,8 +25,8 @@ test.each([
 test("[MODEL-4] no known secret stays in any text", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 8 }), fc.string(), fc.string(), (secret, before, after) => {
-      fc.pre(!"[secret]".includes(secret));
-      const clean = redactor(() => [secret])(`${before}${secret}${after}`);
+      fc.pre(!"[secret]".includes(secret) && secret.trim().length >= 8);
+      const clean = redactor([secret])(`${before}${secret}${after}`);
       const glued = `${before}[secret]${after}`;
       expect(clean.includes(secret) && !glued.includes(secret)).toBe(false);
     }),
