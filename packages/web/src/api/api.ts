@@ -51,6 +51,8 @@ export interface LocalServer {
 export interface SettingsBody {
   readonly paths: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, unknown>>;
+  /** Whether commands can be sandboxed on the server's machine, and why not. */
+  readonly sandbox?: { readonly available: boolean; readonly reason?: string };
 }
 export interface LogEntry {
   readonly logId: string;
@@ -78,101 +80,101 @@ export class Api {
   }
 
   signIn(code: string): Promise<Result<SignInBody>> {
-    return this.#call("POST", "/sign-in", { code });
+    return this.ask("POST", "/sign-in", { code });
   }
   me(): Promise<Result<MeBody>> {
-    return this.#call("GET", "/me");
+    return this.ask("GET", "/me");
   }
   newTab(body: NewTabBody): Promise<Result<TabRecord>> {
-    return this.#call("POST", "/tabs", body);
+    return this.ask("POST", "/tabs", body);
   }
   changeTab(id: TabId, patch: TabPatch): Promise<Result<TabRecord>> {
-    return this.#call("PATCH", `/tabs/${id}`, patch);
+    return this.ask("PATCH", `/tabs/${id}`, patch);
   }
   trashTab(id: TabId): Promise<Result<unknown>> {
-    return this.#call("DELETE", `/tabs/${id}`);
+    return this.ask("DELETE", `/tabs/${id}`);
   }
   forkTab(id: TabId, seq: number): Promise<Result<TabRecord>> {
-    return this.#call("POST", `/tabs/${id}/fork`, { seq });
+    return this.ask("POST", `/tabs/${id}/fork`, { seq });
   }
   clearTab(id: TabId): Promise<Result<unknown>> {
-    return this.#call("POST", `/tabs/${id}/clear`, {});
+    return this.ask("POST", `/tabs/${id}/clear`, {});
   }
   resend(
     id: TabId,
     body: { readonly seq: number; readonly id: string; readonly text: string },
   ): Promise<Result<unknown>> {
-    return this.#call("POST", `/tabs/${id}/resend`, body);
+    return this.ask("POST", `/tabs/${id}/resend`, body);
   }
   async logs(id: TabId): Promise<Result<readonly LogEntry[]>> {
-    const result = await this.#call<{ readonly logs: readonly LogEntry[] }>("GET", `/tabs/${id}/logs`);
+    const result = await this.ask<{ readonly logs: readonly LogEntry[] }>("GET", `/tabs/${id}/logs`);
     return result.ok ? { ok: true, body: result.body.logs } : result;
   }
   pointToLog(id: TabId, logId: string): Promise<Result<unknown>> {
-    return this.#call("POST", `/tabs/${id}/log`, { logId });
+    return this.ask("POST", `/tabs/${id}/log`, { logId });
   }
   wholeRow(id: TabId, seq: number): Promise<Result<LogChunk>> {
-    return this.#call("GET", `/tabs/${id}/chunks/${seq}`);
+    return this.ask("GET", `/tabs/${id}/chunks/${seq}`);
   }
   models(): Promise<Result<ModelsBody>> {
-    return this.#call("GET", "/models");
+    return this.ask("GET", "/models");
   }
   async credentials(): Promise<Result<readonly Credential[]>> {
-    const result = await this.#call<{ readonly credentials: readonly Credential[] }>("GET", "/credentials");
+    const result = await this.ask<{ readonly credentials: readonly Credential[] }>("GET", "/credentials");
     return result.ok ? { ok: true, body: result.body.credentials } : result;
   }
   addCredential(body: NewCredential): Promise<Result<Credential>> {
-    return this.#call("POST", "/credentials", body);
+    return this.ask("POST", "/credentials", body);
   }
   removeCredential(id: string): Promise<Result<unknown>> {
-    return this.#call("DELETE", `/credentials/${encodeURIComponent(id)}`);
+    return this.ask("DELETE", `/credentials/${encodeURIComponent(id)}`);
   }
   async localServers(): Promise<Result<readonly LocalServer[]>> {
-    const result = await this.#call<{ readonly servers: readonly LocalServer[] }>("GET", "/local-servers");
+    const result = await this.ask<{ readonly servers: readonly LocalServer[] }>("GET", "/local-servers");
     return result.ok ? { ok: true, body: result.body.servers } : result;
   }
   directory(path: string | null): Promise<Result<DirectoryBody>> {
-    return this.#call("GET", path === null ? "/directories" : `/directories?path=${encodeURIComponent(path)}`);
+    return this.ask("GET", path === null ? "/directories" : `/directories?path=${encodeURIComponent(path)}`);
   }
   settings(): Promise<Result<SettingsBody>> {
-    return this.#call("GET", "/settings");
+    return this.ask("GET", "/settings");
   }
   changeSettings(values: Readonly<Record<string, unknown>>): Promise<Result<SettingsBody>> {
-    return this.#call("PATCH", "/settings", values);
+    return this.ask("PATCH", "/settings", values);
   }
   /** `before`: the `usageSeq` of the oldest step that is held. */
   ledger(id: TabId, before?: number): Promise<Result<LedgerBody>> {
-    return this.#call("GET", `/tabs/${id}/ledger${before === undefined ? "" : `?before=${before}`}`);
+    return this.ask("GET", `/tabs/${id}/ledger${before === undefined ? "" : `?before=${before}`}`);
   }
   usage(days: number): Promise<Result<UsageBody>> {
-    return this.#call("GET", `/usage?days=${days}`);
+    return this.ask("GET", `/usage?days=${days}`);
   }
   context(id: TabId): Promise<Result<ContextBody>> {
-    return this.#call("GET", `/tabs/${id}/context`);
+    return this.ask("GET", `/tabs/${id}/context`);
   }
   applyContext(id: TabId, apply: "tell" | "rebuild"): Promise<Result<unknown>> {
-    return this.#call("POST", `/tabs/${id}/context`, { apply });
+    return this.ask("POST", `/tabs/${id}/context`, { apply });
   }
   preview(id: TabId, change: TabChange): Promise<Result<PreviewBody>> {
     const query = new URLSearchParams({ ...change });
-    return this.#call("GET", `/tabs/${id}/preview?${query}`);
+    return this.ask("GET", `/tabs/${id}/preview?${query}`);
   }
   compact(id: TabId): Promise<Result<unknown>> {
-    return this.#call("POST", `/tabs/${id}/compact`, {});
+    return this.ask("POST", `/tabs/${id}/compact`, {});
   }
   undoCompaction(id: TabId, seq: number): Promise<Result<unknown>> {
-    return this.#call("POST", `/tabs/${id}/compact/undo`, { seq });
+    return this.ask("POST", `/tabs/${id}/compact/undo`, { seq });
   }
   /** `from`: the index of the first block wanted. */
   sentRequest(id: TabId, seq: number, from?: number): Promise<Result<SentRequestBody>> {
-    return this.#call("GET", `/tabs/${id}/requests/${seq}${from === undefined ? "" : `?from=${from}`}`);
+    return this.ask("GET", `/tabs/${id}/requests/${seq}${from === undefined ? "" : `?from=${from}`}`);
   }
   async recordings(): Promise<Result<readonly Recording[]>> {
-    const result = await this.#call<{ readonly recordings: readonly Recording[] }>("GET", "/recordings");
+    const result = await this.ask<{ readonly recordings: readonly Recording[] }>("GET", "/recordings");
     return result.ok ? { ok: true, body: result.body.recordings } : result;
   }
   bill(recording: string): Promise<Result<BillBody>> {
-    return this.#call("GET", `/recordings/${encodeURIComponent(recording)}/bill`);
+    return this.ask("GET", `/recordings/${encodeURIComponent(recording)}/bill`);
   }
   /** A file is on its way. */
   get uploading(): boolean {
@@ -192,7 +194,8 @@ export class Api {
     return this.#http.download(`/blobs/${hash}`);
   }
 
-  async #call<T>(method: Method, path: string, body?: unknown): Promise<Result<T>> {
+  /** For routes of parts that come late; they name the shape themselves. */
+  async ask<T>(method: Method, path: string, body?: unknown): Promise<Result<T>> {
     return decode(await this.#http.json(method, path, body));
   }
 }

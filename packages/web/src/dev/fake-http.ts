@@ -1,7 +1,10 @@
 import type { TabPatch, TabRecord } from "@varve/protocol";
 import type { Http, Method, Result } from "../api/http.ts";
-import type { FakeLedger } from "./fake-ledger.ts";
 
+/** Answers the routes of one matter; null for all others. */
+export interface FakeRoom {
+  answer(method: Method, path: string, sent: unknown): Result<unknown> | null;
+}
 export interface FakeTabs {
   newTab(): TabRecord;
   changeTab(id: string, patch: TabPatch): void;
@@ -10,17 +13,19 @@ export interface FakeTabs {
 /** Answers from a table, for development. */
 export class FakeHttp implements Http {
   readonly #demoOnly: boolean;
-  readonly #ledger: FakeLedger;
+  readonly #rooms: readonly FakeRoom[];
   readonly #tabs: FakeTabs;
-  constructor(demoOnly: boolean, ledger: FakeLedger, tabs: FakeTabs) {
+  constructor(demoOnly: boolean, rooms: readonly FakeRoom[], tabs: FakeTabs) {
     this.#demoOnly = demoOnly;
-    this.#ledger = ledger;
+    this.#rooms = rooms;
     this.#tabs = tabs;
   }
 
   async json(method: Method, path: string, sent?: unknown): Promise<Result<unknown>> {
-    const told = this.#ledger.answer(method, path, sent);
-    if (told !== null) return told;
+    for (const room of this.#rooms) {
+      const told = room.answer(method, path, sent);
+      if (told !== null) return told;
+    }
     const tab = /^\/tabs\/([^/]+)$/.exec(path)?.[1];
     // The page's own class made this body.
     if (method === "PATCH" && tab !== undefined) this.#tabs.changeTab(tab, sent as TabPatch);
@@ -45,11 +50,6 @@ export class FakeHttp implements Http {
     if (path === "/credentials" && method === "GET") return { credentials: this.#demoOnly ? [] : credentials };
     if (path === "/local-servers") return { servers: this.#demoOnly ? servers : [] };
     if (path.startsWith("/directories")) return directory;
-    if (path === "/settings")
-      return {
-        paths: { home: "/home/mika/.varve", token: "/home/mika/.varve/token" },
-        values: { priceOverrides: { "local/qwen3": { contextTokens: 32_768, prices: { input: 0, output: 0 } } } },
-      };
     if (path.endsWith("/logs")) return { logs };
     if (/\/chunks\/\d+$/.test(path)) return wholeRow(Number(path.split("/").at(-1)));
     return method === "PATCH" ? {} : undefined;

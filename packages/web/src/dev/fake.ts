@@ -11,9 +11,11 @@ import { Router } from "../state/route.svelte.ts";
 import { Senders } from "../state/senders.ts";
 import { Reloads } from "../state/stale-page.ts";
 import { TypedFields } from "../state/typed-fields.ts";
+import { FakeAccess } from "./fake-access.ts";
 import { HOSTILE, hostileScene } from "./fake-hostile.ts";
 import { FakeHttp, type FakeTabs } from "./fake-http.ts";
 import { FakeLedger } from "./fake-ledger.ts";
+import { FakePermissions } from "./fake-permissions.ts";
 import { failedRows, known, longRows, mainRows, turnId } from "./fake-rows.ts";
 import { asking, limited, restored, running, summedRows } from "./fake-scenes.ts";
 import { type FakeScene, FakeTab } from "./fake-tab.ts";
@@ -26,7 +28,12 @@ export function fakePorts(): AppPorts {
   const query = new URLSearchParams(location.search);
   const first = query.has("first");
   const sync = new FakeSync(first, query);
-  const http = new FakeHttp(first || query.has("demo"), new FakeLedger(browserClock, query.has("dark-ledger")), sync);
+  const rooms = [
+    new FakePermissions(browserClock, !query.has("no-sandbox")),
+    new FakeLedger(browserClock, query.has("dark-ledger")),
+    new FakeAccess(browserClock, query.has("alone")),
+  ];
+  const http = new FakeHttp(first || query.has("demo"), rooms, sync);
   const api = new Api(http);
   const signedIn = query.has("signedout") ? null : "key";
   const access = new Access(api, { read: async () => signedIn, write: async () => undefined });
@@ -163,6 +170,14 @@ function records(): readonly TabRecord[] {
     },
     {
       ...real,
+      id: tabId("open"),
+      title: "Nightly \u202eruns\u202c of the tests",
+      createdAt: now - 1.5 * hour,
+      permissions: "allow",
+      options: { sandbox: "on", network: ["registry.example.org"], directories: ["/home/mika/shared"] },
+    },
+    {
+      ...real,
       id: tabId("runs"),
       title: "Find the slow query",
       createdAt: now - 2 * hour,
@@ -230,6 +245,7 @@ function scene(id: TabId): FakeScene {
   switch (String(id)) {
     case "main":
       return { rows: mainRows(id, at) };
+    case "open":
     case "asks":
       return asking(id, at);
     case "runs":

@@ -5,7 +5,7 @@ import { joinSteps } from "./join-steps.ts";
 import { PacedReading } from "./paced-reading.ts";
 
 /** The parts of the side panel. */
-export type PanelPart = "cost" | "context" | "cache" | "limits" | "requests" | "sync";
+export type PanelPart = "cost" | "context" | "cache" | "limits" | "permissions" | "reach" | "requests" | "sync";
 
 /** An act that is under way: its button waits, the others are off. */
 export type ContextAct = "tell" | "rebuild" | "compact" | "undo";

@@ -6,6 +6,7 @@ const TITLES: Readonly<Record<string, string>> = {
   bash: "May it run this command?",
   write: "May it write this file?",
   edit: "May it change this file?",
+  patch: "May it change these files?",
   read: "May it read this file outside the workspace?",
   list: "May it look into this directory outside the workspace?",
   grep: "May it search in this directory outside the workspace?",

@@ -14,7 +14,7 @@ import type { Senders } from "./senders.ts";
 import { type Reloads, type StaleChoice, staleChoice } from "./stale-page.ts";
 import { Workspace } from "./workspace.svelte.ts";
 
-export type SettingsPage = "models" | "browser" | "paths" | "trash";
+export type SettingsPage = "models" | "devices" | "reach" | "browser" | "paths" | "trash";
 
 export interface AppPorts {
   readonly api: Api;

@@ -80,6 +80,7 @@ describe("who sent a message", () => {
   test.each([
     ["c-1", ""],
     ["token", "from a program"],
+    ["token:ci", "from the program “ci”"],
     ["c-2", "from another device"],
     ["agent:t-1", "from the agent of “Port the parser”"],
     ["agent:t-2", "from the agent of another tab"],

@@ -10,6 +10,8 @@ export const CLIENTS_MAX = 50;
 const KEY = "varve.clients";
 /** Before the id of the tab whose agent sent the message. */
 const AGENT = "agent:";
+/** Before the name of the token that a program sent it with. */
+const TOKEN = "token:";
 const TITLE_CHARS_MAX = 40;
 
 export class Senders {
@@ -35,6 +37,7 @@ export class Senders {
   words(by: string, tabs: readonly TabRecord[]): string {
     if (this.#isOwn(by)) return "";
     if (by === "token") return "from a program";
+    if (by.startsWith(TOKEN)) return `from the program “${by.slice(TOKEN.length)}”`;
     if (!by.startsWith(AGENT)) return "from another device";
     const title = tabs.find((one) => one.id === by.slice(AGENT.length))?.title ?? "";
     return `from the agent of ${title === "" ? "another tab" : `“${title.slice(0, TITLE_CHARS_MAX)}”`}`;
