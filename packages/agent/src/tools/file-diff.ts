@@ -38,7 +38,8 @@ function linesOf(text: string): readonly string[] {
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
 
-function bounded(diff: string): string {
+/** A diff for a prompt or the page, which says when it goes on. */
+export function bounded(diff: string): string {
   if (diff.length <= toolLimits.diffCharsMax) return diff;
   const kept = cutEnd(diff, toolLimits.diffCharsMax);
   return `${kept.slice(0, kept.lastIndexOf("\n") + 1)}\\ The diff goes on; it is too long to show.\n`;

@@ -29,6 +29,11 @@ export const toolLimits = {
 
   /** Characters that `write` takes; more is refused. */
   writeCharsMax: 5_000_000,
+  /** Files of one patch, and characters of all of them together; a patch beyond either is refused. */
+  patchFilesMax: 32,
+  patchTotalCharsMax: 20_000_000,
+  /** Misfits of a patch that its answer names; it says when there are more. */
+  patchProblemsMax: 20,
   /** Characters of a diff in a prompt or on the page; a longer one ends with a line that says so. */
   diffCharsMax: 40_000,
   /** Changed lines a diff is searched for; beyond it the whole file is shown as replaced. */

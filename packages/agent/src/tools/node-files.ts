@@ -27,6 +27,7 @@ import {
   type FileOperations,
   type OpenFile,
   type SpillFile,
+  type StagedFile,
   WorldFault,
 } from "./operations.ts";
 
@@ -158,23 +159,51 @@ const throughHandle = (directory: FileHandle, path: string): string =>
 let temporaries = 0;
 
 async function replace(path: string, bytes: Uint8Array): Promise<FileFacts> {
+  return (await stage(path, bytes)).commit();
+}
+
+async function stage(path: string, bytes: Uint8Array): Promise<StagedFile> {
+  const directory = await openDirectory(dirname(path));
+  const target = throughHandle(directory, path);
+  temporaries += 1;
+  const temporary = join(dirname(target), `.${basename(path).slice(0, 40)}.${process.pid}-${temporaries}.tmp`);
+  const discard = async (): Promise<void> => {
+    try {
+      await unlink(temporary).catch(unlessGone);
+    } finally {
+      await directory.close();
+    }
+  };
+  try {
+    const after = await writeNew(temporary, bytes, await standing(target, path));
+    const commit = async (): Promise<FileFacts> => {
+      try {
+        await rename(temporary, target);
+        await directory.sync().catch(ignoreUnsyncable);
+        return after;
+      } finally {
+        await discard();
+      }
+    };
+    return { commit: () => worded(path, commit), discard: () => worded(path, discard) };
+  } catch (thrown) {
+    await discard();
+    throw thrown;
+  }
+}
+
+function unlessGone(thrown: unknown): void {
+  if (codeOf(thrown) !== "ENOENT") throw thrown;
+}
+
+async function remove(path: string): Promise<void> {
   const directory = await openDirectory(dirname(path));
   try {
     const target = throughHandle(directory, path);
-    const before = await standing(target, path);
-    temporaries += 1;
-    const temporary = join(dirname(target), `.${basename(path).slice(0, 40)}.${process.pid}-${temporaries}.tmp`);
-    try {
-      const after = await writeNew(temporary, bytes, before);
-      await rename(temporary, target);
-      await directory.sync().catch(ignoreUnsyncable);
-      return after;
-    } catch (thrown) {
-      await unlink(temporary).catch((gone: unknown) => {
-        if (codeOf(gone) !== "ENOENT") throw gone;
-      });
-      throw thrown;
-    }
+    // A name that this user may not write to is not taken away behind its back.
+    if ((await standing(target, path)) === null) throw new WorldFault("ENOENT", path);
+    await unlink(target);
+    await directory.sync().catch(ignoreUnsyncable);
   } finally {
     await directory.close();
   }
@@ -271,6 +300,8 @@ export function nodeFiles(spillRoot: string): FileOperations {
     open: (path) => worded(path, () => openFile(path)),
     entries: (path, max) => worded(path, () => entries(path, max)),
     replace: (path, bytes) => worded(path, () => replace(path, bytes)),
+    stage: (path, bytes) => worded(path, () => stage(path, bytes)),
+    remove: (path) => worded(path, () => remove(path)),
     spillFolder,
     spill: (tabId, name) => newSpill(spillFolder(tabId), name),
     dropSpills: async (tabId) => rmSync(spillFolder(tabId), { recursive: true, force: true }),

@@ -63,11 +63,23 @@ export interface FileOperations {
    * Other names of the same file (hard links) keep the old bytes.
    */
   replace(path: string, bytes: Uint8Array): Promise<FileFacts>;
+  /**
+   * The first half of `replace`: the bytes are on disk under another name, and nothing is changed until `commit`. Exactly one of
+   * the two is to be called, once.
+   */
+  stage(path: string, bytes: Uint8Array): Promise<StagedFile>;
+  /** Removes a file (never a link or a directory). */
+  remove(path: string): Promise<void>;
   /** The tab's folder of spill files as a real path; made when first written to. */
   spillFolder(tabId: string): string;
   /** A new spill file. Its name comes from `name`, which holds only letters, digits, `_` and `-`. */
   spill(tabId: string, name: string): SpillFile;
   dropSpills(tabId: string): Promise<void>;
+}
+
+export interface StagedFile {
+  commit(): Promise<FileFacts>;
+  discard(): Promise<void>;
 }
 
 export interface SpillFile {

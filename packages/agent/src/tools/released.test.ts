@@ -9,6 +9,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import first from "./released/0.1.0.json" with { type: "json" };
 import second from "./released/0.2.0.json" with { type: "json" };
+import third from "./released/0.3.0.json" with { type: "json" };
 import { retiredTools, unknownToolText } from "./retired.ts";
 import { scratch } from "./testing/scratch.ts";
 
@@ -16,6 +17,7 @@ const definitions = z.array(toolDefinitionSchema);
 const releases: readonly (readonly [string, readonly ToolDefinition[]])[] = [
   ["0.1.0", definitions.parse(first)],
   ["0.2.0", definitions.parse(second)],
+  ["0.3.0", definitions.parse(third)],
 ];
 const [newest] = releases.slice(-1);
 const released = releases.flatMap(([version, list]) => list.map((one) => [version, one.name, one] as const));
@@ -30,6 +32,7 @@ const calls: Readonly<Record<string, JsonObject>> = {
   grep: { pattern: "o", path: ".", glob: "*.txt", literal: true, ignoreCase: true, context: 1 },
   job: { action: "list" },
   list: { path: "." },
+  patch: { patch: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n" },
   read: { path: "a.txt", offset: 1, limit: 10 },
   recall: { query: "x" },
   todo: { items: [{ text: "x", state: "open" }] },

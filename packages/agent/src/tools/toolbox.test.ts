@@ -8,7 +8,21 @@ import { finish } from "./outcome.ts";
 import { runPrepared, scratch } from "./testing/scratch.ts";
 import type { ToolOutcome } from "./tool.ts";
 
-const names = ["ask", "bash", "edit", "fetch", "glob", "grep", "job", "list", "read", "recall", "todo", "write"];
+const names = [
+  "ask",
+  "bash",
+  "edit",
+  "fetch",
+  "glob",
+  "grep",
+  "job",
+  "list",
+  "patch",
+  "read",
+  "recall",
+  "todo",
+  "write",
+];
 
 describe("the tool box", () => {
   test("[TOOL-1] definitions ascend by name and are the same bytes in every box", async () => {
@@ -39,6 +53,7 @@ describe("the tool box", () => {
     ["read", { path: "x", line: 3 }, /line/],
     ["read", { _invalid: "{" }, /not a JSON object/],
     ["edit", { path: "x", oldText: "a" }, /"newText"/],
+    ["patch", { path: "x", patch: "x" }, /path/],
     ["grep", { pattern: "x", context: 99 }, /"context"/],
     ["glob", { pattern: "x".repeat(2_000) }, /"pattern"/],
     ["job", { action: "dance" }, /"action"/],

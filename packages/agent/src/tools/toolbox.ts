@@ -12,6 +12,7 @@ import { JobTable } from "./job-table.ts";
 import { KnownFiles } from "./known-files.ts";
 import { listTool } from "./list.ts";
 import type { ToolOperations } from "./operations.ts";
+import { patchTool } from "./patch.ts";
 import { endTree } from "./process-tree.ts";
 import { readTool } from "./read.ts";
 import { recallTool } from "./recall.ts";
@@ -40,6 +41,7 @@ export function createToolBox(operations: ToolOperations, options: ToolBoxOption
     grepTool(context),
     jobTool(context),
     listTool(context),
+    patchTool(context),
     readTool(context),
     recallTool(),
     todoTool(),
