@@ -195,7 +195,9 @@ export class ConnectionDoor {
       return;
     }
     this.#visitor = proven;
-    this.#client = parseClientId(command.client) ?? nameOf(proven);
+    // What a program sent is told by its token's name, not by one that it gives itself.
+    const own = proven.kind === "program" ? null : parseClientId(command.client);
+    this.#client = own ?? nameOf(proven);
     const first = !this.#greeted;
     this.#greeted = true;
     const { build, boot } = this.#ports;

@@ -1,7 +1,15 @@
 import { createServer } from "node:http";
 import { isFault } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
-import { addressOf, bindProblem, boundNames, isLoopbackHost, listenOn } from "./listen-address.ts";
+import {
+  addressOf,
+  bindProblem,
+  boundNames,
+  isLoopbackHost,
+  listenOn,
+  networkNames,
+  parsePublicUrl,
+} from "./listen-address.ts";
 
 describe("where a server may listen", () => {
   test.each([
@@ -22,6 +30,48 @@ describe("where a server may listen", () => {
     expect(bindProblem(host, undefined) === null).toBe(loopback);
     expect(bindProblem(host, "") === null).toBe(loopback);
     expect(bindProblem(host, "a-long-enough-secret")).toBeNull();
+  });
+
+  test.each([
+    ["short", true],
+    ["fifteen-letters", true],
+    ["aaaaaaaaaaaaaaaaaaaaaaaa", true],
+    ["1212121212121212", true],
+    ["a-long-enough-secret", false],
+    ["0123456789abcdef", false],
+  ])("[AUTH-16] beyond loopback the token %s is too weak: %s", (token, weak) => {
+    expect(bindProblem("192.168.1.4", token) !== null).toBe(weak);
+    expect(bindProblem("127.0.0.1", token)).toBeNull();
+  });
+
+  test("[AUTH-38] a link can lead to what another machine can call: no loopback, no address of one link alone", () => {
+    const interfaces = {
+      lo: [{ address: "127.0.0.1" }, { address: "::1" }],
+      eth0: [{ address: "10.0.0.7" }, { address: "fe80::1" }, { address: "2001:db8::1" }, { address: "169.254.3.4" }],
+    };
+    // Only `address` is read.
+    const given = interfaces as unknown as Parameters<typeof networkNames>[1];
+    expect(networkNames("0.0.0.0", given)).toEqual(["10.0.0.7", "[2001:db8::1]"]);
+    expect(networkNames("10.0.0.7", given)).toEqual(["10.0.0.7"]);
+    expect(networkNames("127.0.0.1", given)).toEqual([]);
+  });
+
+  test.each([
+    ["https://Varve.example", "https://varve.example"],
+    ["https://varve.example/", "https://varve.example"],
+    ["http://varve.example:8080", "http://varve.example:8080"],
+    ["https://varve.example/sub", null],
+    ["https://me:x@varve.example", null],
+    ["https://varve.example?x", null],
+    ["https://varve.example/#x", null],
+    ["varve.example", null],
+    ["ftp://varve.example", null],
+    ["javascript:alert(1)", null],
+    ["", null],
+  ])("[AUTH-38] %j as a public address: %j", (text, origin) => {
+    const parsed = parsePublicUrl(text);
+    if (origin === null) expect(parsed).toMatchObject({ code: "bad-request" });
+    else expect(parsed).toMatchObject({ origin });
   });
 
   test("[AUTH-2] the addresses of the bound interfaces count by themselves", () => {

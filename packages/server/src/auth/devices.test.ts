@@ -90,4 +90,31 @@ describe("signed-in devices", () => {
       expect(damaged.devices.list()).toEqual([]);
     }
   });
+
+  test("[AUTH-13] an open connection is a use of its device", async () => {
+    const { devices, clock, load } = await make();
+    const { cookie, device } = await added(devices);
+    for (let n = 0; n < 4; n++) {
+      clock.jump(60 * day);
+      expect(devices.holds(device.id)).toBe(true);
+      await clock.advance(0);
+    }
+    expect((await load()).byCookie(cookie)).not.toBeNull();
+    clock.jump(90 * day);
+    expect(devices.holds(device.id)).toBe(false);
+    expect(devices.holds("unknown")).toBe(false);
+  });
+
+  test("[AUTH-12] a device is given another name, cut to its length; what cannot be written leaves the old one", async () => {
+    const { devices, load, log, clock } = await make();
+    const { device } = await added(devices);
+    expect(await devices.rename(device.id, `kitchen${"x".repeat(200)}`)).toMatchObject({ id: device.id });
+    expect((await load()).list()[0]?.label).toBe(`kitchen${"x".repeat(113)}`);
+    expect(await devices.rename("unknown", "x")).toBeNull();
+    const full = fault("disk-full", "full");
+    const setting = (key: string) => log.setting(key);
+    const stuck = await make({ setting, putSetting: async () => full }, clock);
+    expect(await stuck.devices.rename(device.id, "other")).toEqual(full);
+    expect(stuck.devices.list()[0]?.label).toMatch(/^kitchen/);
+  });
 });

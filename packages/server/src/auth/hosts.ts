@@ -20,7 +20,8 @@ export function hostProblem(host: string | undefined, names: HostNames): Fault |
   if (name !== null && names.has(name)) return null;
   return fault(
     "host-refused",
-    `This server does not answer to the name ${JSON.stringify(host ?? "")}.`,
+    // What is no name is not told back: it can be anything.
+    name === null ? "The request names no server." : `This server does not answer to the name ${name}.`,
     "Use an address that it is bound to, or start it with --allow-host NAME.",
   );
 }
@@ -35,7 +36,8 @@ export function originProblem(
   scheme: string | null,
 ): Fault | null {
   if (origin === undefined) return null;
-  const from = URL.canParse(origin) ? new URL(origin) : null;
+  // Browsers spell an origin in one way alone.
+  const from = URL.canParse(origin) && new URL(origin).origin === origin.toLowerCase() ? new URL(origin) : null;
   const known = scheme === null ? /^https?:$/.test(from?.protocol ?? "") : from?.protocol === `${scheme}:`;
   const ours = from !== null && known && from.host === withoutDefaultPort(host ?? "", from.protocol);
   return ours ? null : fault("origin-refused", "A page of another site may not call this server.");

@@ -50,4 +50,28 @@ describe("one-time codes", () => {
     clock.jump(1);
     expect(codeOf(use(codes, "wrong-12"))).toBe("bad-link");
   });
+
+  test("[AUTH-11] each caller has its own count, and a household's IPv6 network is one caller", () => {
+    const { codes } = make();
+    for (let n = 0; n < 10; n++) use(codes, "wrong", `2001:db8:1:2:${n}::${n}`);
+    expect(codeOf(use(codes, "wrong", "2001:db8:1:2::ffff"))).toBe("too-many-attempts");
+    expect(codeOf(use(codes, "wrong", "2001:0DB8:0001:0002:9:9:9:9"))).toBe("too-many-attempts");
+    expect(codeOf(use(codes, "wrong", "2001:db8:1:3::1"))).toBe("bad-link");
+    expect(codeOf(use(codes, "wrong", "192.0.2.7"))).toBe("bad-link");
+    for (let n = 0; n < 9; n++) use(codes, "wrong", "::1");
+    expect(codeOf(use(codes, "wrong", "::2"))).toBe("bad-link");
+    expect(codeOf(use(codes, "wrong", "::1"))).toBe("too-many-attempts");
+  });
+
+  test("[AUTH-11] after a hundred wrong codes of everybody each further one is refused, so many addresses gain nothing", () => {
+    const { codes, clock } = make();
+    const good = codes.make();
+    const answers = Array.from({ length: 10_000 }, (_, n) =>
+      codeOf(use(codes, "wrong", `198.51.${n >> 8}.${n % 256}`)),
+    );
+    expect(answers.filter((code) => code === "bad-link")).toHaveLength(100);
+    expect(codeOf(use(codes, good, "192.0.2.2"))).toBe("good");
+    clock.jump(minute);
+    expect(codeOf(use(codes, "wrong", "192.0.2.2"))).toBe("bad-link");
+  });
 });

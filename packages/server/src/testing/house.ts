@@ -29,6 +29,8 @@ export interface HouseOptions {
   readonly writeLog?: (line: string) => void;
   readonly seed?: number;
   readonly home?: string;
+  /** How the server is reached: names, proxies, the address for links. */
+  readonly address?: Pick<Partial<StartOptions>, "host" | "allowHosts" | "trustProxies" | "publicUrl">;
 }
 
 export interface House extends AsyncDisposable {
@@ -118,6 +120,7 @@ function startOptions(
     build: "test-build",
     writeLog: options.writeLog ?? (() => undefined),
     demoDelayMs: 0,
+    ...options.address,
   };
 }
 
