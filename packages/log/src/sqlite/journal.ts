@@ -27,8 +27,8 @@ const texts = {
   rollback: "ROLLBACK",
   open: `INSERT INTO blocks (tab_id, log_id, id, meta_json) VALUES (?, ?, ?, ?)
     ON CONFLICT (tab_id, id) DO UPDATE SET log_id = excluded.log_id, meta_json = excluded.meta_json`,
-  piece: `INSERT INTO pieces (block, n, at, text_json) SELECT blocks.n,
-    coalesce((SELECT max(pieces.n) FROM pieces WHERE pieces.block = blocks.n), 0) + 1, ?, ?
+  piece: "INSERT INTO pieces (block, n, at, text_json) VALUES (?, ?, ?, ?)",
+  place: `SELECT n AS block, coalesce((SELECT max(pieces.n) FROM pieces WHERE pieces.block = blocks.n), 0) AS pieces
     FROM blocks WHERE tab_id = ? AND id = ?`,
   dropPieces: "DELETE FROM pieces WHERE block = (SELECT n FROM blocks WHERE tab_id = ? AND id = ?)",
   dropBlock: "DELETE FROM blocks WHERE tab_id = ? AND id = ?",
@@ -40,6 +40,12 @@ const texts = {
 } as const;
 type JournalStatements = Readonly<Record<keyof typeof texts, Statement>>;
 
+/** Where the next piece of an open block goes. */
+interface Place {
+  readonly block: number;
+  pieces: number;
+}
+
 export interface FileJournal extends Journal {
   close(): void;
 }
@@ -48,6 +54,8 @@ export class SqliteJournal implements FileJournal {
   readonly #engine: Engine;
   readonly #path: string;
   #open: { readonly database: Database; readonly sql: JournalStatements } | null = null;
+  /** Of blocks that have got text here, so that a piece is one insert; forgotten whenever a write fails, and as they close. */
+  readonly #places = new Map<string, Place>();
   #isClosed = false;
   #faults = 0;
 
@@ -57,16 +65,59 @@ export class SqliteJournal implements FileJournal {
   }
 
   write(entries: readonly JournalEntry[]): void {
-    this.#attempt(undefined, (sql) => {
-      sql.begin.run();
-      try {
-        for (const entry of entries) writeEntry(sql, entry);
-        sql.commit.run();
-      } catch (error) {
-        sql.rollback.run();
-        throw error;
-      }
+    const done = this.#attempt(false, (sql) => {
+      // A lone piece, as of a slow stream, needs no transaction of its own.
+      if (entries.length === 1) for (const entry of entries) this.#writeEntry(sql, entry);
+      else this.#writeTogether(sql, entries);
+      return true;
     });
+    // What was taken back, or not written, has not got the places that it was given.
+    if (!done) this.#places.clear();
+  }
+
+  #writeTogether(sql: JournalStatements, entries: readonly JournalEntry[]): void {
+    sql.begin.run();
+    try {
+      for (const entry of entries) this.#writeEntry(sql, entry);
+      sql.commit.run();
+    } catch (error) {
+      sql.rollback.run();
+      throw error;
+    }
+  }
+
+  #writeEntry(sql: JournalStatements, entry: JournalEntry): void {
+    switch (entry.entry) {
+      case "open":
+        sql.open.run(entry.tabId, entry.logId, entry.id, JSON.stringify(entry.meta));
+        return;
+      case "text": {
+        const place = this.#placeOf(sql, entry);
+        if (place === null) return;
+        place.pieces += 1;
+        // As JSON: it escapes what an engine would cut or alter, half a surrogate pair among it.
+        sql.piece.run(place.block, place.pieces, entry.offset, JSON.stringify(entry.text));
+        return;
+      }
+      case "closed":
+        this.#places.delete(keyOf(entry));
+        sql.dropPieces.run(entry.tabId, entry.id);
+        sql.dropBlock.run(entry.tabId, entry.id);
+        return;
+      default:
+        unreachable(entry);
+    }
+  }
+
+  /** Null: there is no such block. */
+  #placeOf(sql: JournalStatements, entry: Pick<JournalEntry, "tabId" | "id">): Place | null {
+    const known = this.#places.get(keyOf(entry));
+    if (known !== undefined) return known;
+    const found = sql.place.get(entry.tabId, entry.id);
+    if (found === undefined) return null;
+    const place = { block: number(found, "block"), pieces: number(found, "pieces") };
+    this.#places.set(keyOf(entry), place);
+    return place;
   }
 
   blocksOf(tabId: TabId): readonly JournaledBlock[] {
@@ -78,6 +129,7 @@ export class SqliteJournal implements FileJournal {
   }
 
   clear(tabId: TabId): void {
+    this.#places.clear();
     this.#read(undefined, (sql) => {
       sql.dropPiecesOfTab.run(tabId);
       sql.dropBlocksOfTab.run(tabId);
@@ -141,25 +193,9 @@ function openJournal(engine: Engine, path: string): { database: Database; sql: J
   }
 }
 
-function writeEntry(sql: JournalStatements, entry: JournalEntry): void {
-  switch (entry.entry) {
-    case "open":
-      sql.open.run(entry.tabId, entry.logId, entry.id, JSON.stringify(entry.meta));
-      return;
-    case "text":
-      // As JSON: it escapes what an engine would cut or alter, half a surrogate pair among it.
-      sql.piece.run(entry.offset, JSON.stringify(entry.text), entry.tabId, entry.id);
-      return;
-    case "closed":
-      sql.dropPieces.run(entry.tabId, entry.id);
-      sql.dropBlock.run(entry.tabId, entry.id);
-      return;
-    default:
-      unreachable(entry);
-  }
-}
+const keyOf = ({ tabId, id }: Pick<JournalEntry, "tabId" | "id">): string => `${tabId}/${id}`;
 
-/** A decoder of what `writeEntry` wrote. */
+/** A decoder of what `#writeEntry` wrote. */
 function blockIn(row: SqlRow, pieces: readonly SqlRow[]): JournaledBlock {
   return {
     logId: text(row, "log_id") as LogId,
