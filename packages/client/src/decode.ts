@@ -4,6 +4,7 @@
  * on first, not every field, and needs no schema library.
  */
 import { type ErrorBody, type ErrorCode, errorStatus, type Frame, type Page } from "@varve/protocol";
+import type { MessageFate } from "./outbox.ts";
 
 const frameTypes: ReadonlySet<unknown> = new Set<Frame["type"]>([
   "hello",
@@ -34,6 +35,14 @@ export function decodePage(value: unknown): Page | null {
   if (typeof value.tail !== "number" || typeof value.term !== "number" || typeof value.logId !== "string") return null;
   // As above: what is stepped on was checked.
   return value as unknown as Page;
+}
+
+/** Null when a body does not say what became of a message. */
+export function decodeFate(value: unknown): MessageFate | null {
+  if (!isRecord(value) || typeof value.term !== "number") return null;
+  if (value.state === "dropped") return { kind: "dropped" };
+  const seq = typeof value.seq === "number" ? { seq: value.seq } : {};
+  return typeof value.state === "string" ? { kind: "kept", term: value.term, ...seq } : null;
 }
 
 /** The part of a head's body that a comparison needs; null when it is not there. */

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { StoredOutboxEntry } from "./client.ts";
 import {
   addMessage,
-  confirmKept,
   emptyOutbox,
   expire,
   findLost,
@@ -13,13 +12,13 @@ import {
   markSent,
   markUnsent,
   memoryOutbox,
-  moveToLost,
   type NewMessage,
   type Outbox,
   pendingMax,
   refuse,
   sendAgain,
   takeEvidence,
+  takeFate,
 } from "./outbox.ts";
 import { chunkId, logId, Owner, theTab } from "./test-kit/owner.ts";
 
@@ -129,8 +128,7 @@ describe("after a restore", () => {
   owner.sealMany(150);
   const head = owner.head();
   const last = head.rows.at(-1)?.id ?? "";
-  const first = { first: true, whole: true, waited: (): boolean => false };
-  const held = { first: false, whole: true, waited: (): boolean => true };
+  const [first, held] = [true, false];
   test.each([
     ["stood beyond the new tail", kept("a", 151), held, "lost"],
     ["stood where another row stands now", kept("a", 120), held, "lost"],
@@ -143,9 +141,7 @@ describe("after a restore", () => {
       "unsure",
     ],
     ["is named by the head", kept(last, 150), held, "kept"],
-    ["waited and is not listed any more", kept("a"), held, "lost"],
-    ["waited, and rows are missing in between", kept("a"), { ...held, whole: false }, "unsure"],
-    ["was accepted and not shown as waiting any more", kept("a"), { ...held, waited: (): boolean => false }, "unsure"],
+    ["waited and is not listed any more", kept("a"), held, "unsure"],
     ["waited under this term, and this client has just started", { ...kept("a"), term: 2 }, first, "kept"],
     ["waited under another term, and this client has just started", { ...kept("a"), term: 1 }, first, "unsure"],
     ["is of another log", { ...kept("a", 151), logId: logId("former") }, held, "kept"],
@@ -162,20 +158,30 @@ describe("after a restore", () => {
   });
   test("[OUTBOX-6] one that was found is not doubted again under the same term", () => {
     const entry = { ...kept("a"), term: 1 };
-    const step = confirmKept({ ...emptyOutbox, kept: [entry] }, entry, { seq: 20, term: 2 });
+    const step = takeFate({ ...emptyOutbox, kept: [entry] }, entry, { kind: "kept", seq: 20, term: 2 });
     const found = { ...entry, seq: 20, term: 2 };
     expect(step).toEqual({ outbox: { ...emptyOutbox, kept: [found] }, changes: [{ kind: "put", entry: found }] });
     expect(findLost(step.outbox, head, first)).toEqual({ outbox: step.outbox, unsure: [] });
-    expect(confirmKept(step.outbox, entry, { seq: 21, term: 3 })).toEqual({ outbox: step.outbox, changes: [] });
+    const late = takeFate(step.outbox, entry, { kind: "kept", seq: 21, term: 3 });
+    expect(late).toEqual({ outbox: step.outbox, changes: [] });
+  });
+  test("[OUTBOX-6] one that still waits is not doubted again under the same term, and one that was removed is gone", () => {
+    const entry = { ...kept("a"), term: 1 };
+    const outbox = { ...emptyOutbox, kept: [entry] };
+    const waits = takeFate(outbox, entry, { kind: "kept", term: 2 });
+    expect(waits.outbox.kept).toEqual([{ ...entry, term: 2 }]);
+    const removed = takeFate(outbox, entry, { kind: "dropped" });
+    expect(removed).toEqual({ outbox: emptyOutbox, changes: [{ kind: "remove", id: entry.id }] });
   });
   test("[OUTBOX-6] a lost message goes out again under its id only when the person says so", () => {
     const entry = kept("a", 151);
-    const lost = moveToLost({ ...emptyOutbox, kept: [entry] }, entry);
+    const unknown = { kind: "unknown" } as const;
+    const lost = takeFate({ ...emptyOutbox, kept: [entry] }, entry, unknown).outbox;
     expect(states(lost)).toEqual([]);
     const again = sendAgain(lost, theTab, chunkId("a")).outbox;
     expect([states(again), again.lost]).toEqual([["a waiting"], []]);
     expect(forgetMessage(lost, chunkId("a")).outbox).toEqual(emptyOutbox);
-    expect(moveToLost(lost, entry)).toBe(lost);
+    expect(takeFate(lost, entry, unknown).outbox).toBe(lost);
   });
 });
 

@@ -168,26 +168,17 @@ export function expire(outbox: Outbox, now: number): OutboxStep {
 
 export interface LostVerdict {
   readonly outbox: Outbox;
-  /** They may be there, in rows that the head did not bring: look at `seq`, or below the rows that it brought. */
+  /** The head does not say what became of them: the server is asked. */
   readonly unsure: readonly StoredOutboxEntry[];
-}
-
-/** What was held when a head came. */
-export interface HeldBefore {
-  /** Nothing was: messages were consumed or cancelled since, and only another term can mean that some are lost. */
-  readonly first: boolean;
-  /** The head brings all rows above `from`: a waiting message that was consumed is among them. */
-  readonly whole: boolean;
-  /** It was shown as waiting. Of one that was not, nobody here knows when it became a row, so it may stand anywhere. */
-  readonly waited: (id: ChunkId) => boolean;
 }
 
 /**
  * After a head that may be of a restored database (another term, or rows that were wiped): which accepted messages does
- * the server no longer have? A message that somebody else has cancelled meanwhile may be among them; sending it again is
- * answered with its fate, so the mistake costs nothing.
+ * the server no longer have? One that stood where another row stands now is lost. Of one that is not named, nobody here can
+ * tell whether it was consumed above the rows that came, removed by somebody else, or forgotten. `first`: this client held
+ * nothing before, so that only another term can mean that some are lost.
  */
-export function findLost(outbox: Outbox, head: HeadFrame, before: HeldBefore): LostVerdict {
+export function findLost(outbox: Outbox, head: HeadFrame, first: boolean): LostVerdict {
   const named = new Set<ChunkId>([...head.rows, ...head.queue].map((entry) => entry.id));
   const vouchedTo = head.mode === "append" ? head.from : 0;
   const pageFrom = head.rows[0]?.seq ?? head.tail + 1;
@@ -195,33 +186,35 @@ export function findLost(outbox: Outbox, head: HeadFrame, before: HeldBefore): L
   const unsure: StoredOutboxEntry[] = [];
   for (const entry of outbox.kept) {
     if (entry.logId !== head.log || named.has(entry.id)) continue;
-    if (before.first && entry.term === head.term) continue;
-    if (entry.seq === undefined) {
-      (before.whole && before.waited(entry.id) ? lost : unsure).push(entry);
-    } else if (entry.seq >= pageFrom || entry.seq > head.tail) {
-      lost.push(entry);
-    } else if (entry.seq > vouchedTo) {
-      unsure.push(entry);
-    }
+    if (first && entry.term === head.term) continue;
+    if (entry.seq === undefined) unsure.push(entry);
+    else if (entry.seq >= pageFrom || entry.seq > head.tail) lost.push(entry);
+    else if (entry.seq > vouchedTo) unsure.push(entry);
   }
   return { outbox: lost.reduce(moveToLost, outbox), unsure };
 }
 
-/** The server answered that the message is there, at this place under this term. */
-export function confirmKept(
-  outbox: Outbox,
-  entry: StoredOutboxEntry,
-  place: { readonly seq: number; readonly term: number },
-): OutboxStep {
+/** What the server answers when it is asked for a message: it has it (where, if it is a row), it was removed, or neither. */
+export type MessageFate =
+  | { readonly kind: "kept"; readonly seq?: number; readonly term: number }
+  | { readonly kind: "dropped" }
+  | { readonly kind: "unknown" };
+
+/** Takes the answer for one that was asked about. One whose fate was heard meanwhile stays as it is. */
+export function takeFate(outbox: Outbox, entry: StoredOutboxEntry, fate: MessageFate): OutboxStep {
   if (!outbox.kept.includes(entry)) return { outbox, changes: [] };
-  const next = { ...entry, ...place };
+  if (fate.kind === "unknown") return { outbox: moveToLost(outbox, entry), changes: [] };
+  if (fate.kind === "dropped") {
+    const kept = outbox.kept.filter((item) => item !== entry);
+    return { outbox: { ...outbox, kept }, changes: [{ kind: "remove", id: entry.id }] };
+  }
+  const { seq = entry.seq, term } = fate;
+  const next = { ...entry, term, ...(seq !== undefined && { seq }) };
   const kept = outbox.kept.map((item) => (item === entry ? next : item));
   return { outbox: { ...outbox, kept }, changes: [{ kind: "put", entry: next }] };
 }
 
-/** The server answered that another row, or none, stands where the message stood. */
-export function moveToLost(outbox: Outbox, entry: StoredOutboxEntry): Outbox {
-  if (!outbox.kept.includes(entry)) return outbox;
+function moveToLost(outbox: Outbox, entry: StoredOutboxEntry): Outbox {
   const kept = outbox.kept.filter((item) => item.id !== entry.id);
   return { ...outbox, kept, lost: [...outbox.lost, pendingOf(entry)] };
 }

@@ -1,9 +1,5 @@
-/**
- * Reads rows of one tab by pages: for the window, and to look up what may have been lost in a restore. What a page means
- * for the window is decided in `tab-view.ts`.
- */
+/** Reads rows of one tab by pages. What a page means for the window is decided in `tab-view.ts`. */
 import { limits, type Page } from "@varve/protocol";
-import type { StoredOutboxEntry } from "./client.ts";
 import { decodePage } from "./decode.ts";
 import type { Paging } from "./snapshot.ts";
 import type { TabStage } from "./tab-stage.ts";
@@ -12,21 +8,9 @@ import { fitsPage, readAtEnd, takePage, viewStep, windowHi, windowLo } from "./t
 /** A page that does not fit (another term, or the window moved meanwhile) is read again after the next head, so often. */
 const pageTriesMax = 3;
 
-/**
- * Pages in which a message is looked for after a restore. One that stands further up counts as lost: sending it again is
- * answered with its fate.
- */
-const searchPagesMax = 10;
-
 export async function readPage(stage: TabStage, query: string): Promise<Page | null> {
   const answer = await stage.rest({ method: "GET", path: `/tabs/${stage.tabId}/chunks?${query}` });
   return answer.ok ? decodePage(answer.body) : null;
-}
-
-export interface MessagePlace {
-  readonly seq: number;
-  /** Of the owner that said so. */
-  readonly term: number;
 }
 
 export class TabPages {
@@ -71,38 +55,6 @@ export class TabPages {
       await stage.headComes();
     }
     this.#setPaging(null);
-  }
-
-  /**
-   * Where a message stands that may have been lost in a restore: where it stood, or outside the window. False when it is not
-   * in the log, null when nobody can say now.
-   */
-  placeOf(entry: StoredOutboxEntry): Promise<MessagePlace | false | null> {
-    const { state } = this.#stage.view();
-    const shown = state.logId === entry.logId ? state.sealed.get(entry.id) : undefined;
-    // A page brought it while others were looked up.
-    if (shown !== undefined) return Promise.resolve({ seq: shown.row.seq, term: state.version[0] });
-    return entry.seq === undefined ? this.#findOutside(entry) : this.#standsAt(entry, entry.seq);
-  }
-
-  async #standsAt(entry: StoredOutboxEntry, seq: number): Promise<MessagePlace | false | null> {
-    const page = await readPage(this.#stage, `after=${seq - 1}&limit=1`);
-    if (page === null || page.logId !== entry.logId) return null;
-    return page.chunks[0]?.id === entry.id ? { seq, term: page.term } : false;
-  }
-
-  async #findOutside(entry: StoredOutboxEntry): Promise<MessagePlace | false | null> {
-    const { attached, state } = this.#stage.view();
-    // A window that reaches the end holds whatever stands above its first row; one that does not is no place to begin at.
-    let before = attached ? windowLo(this.#stage.view()) : state.tail + 1;
-    for (let pages = 0; pages < searchPagesMax && before > 1; pages++) {
-      const page = await readPage(this.#stage, `before=${before}&limit=${limits.pageRowsMax}`);
-      if (page === null || page.logId !== entry.logId) return null;
-      const row = page.chunks.find((chunk) => chunk.id === entry.id);
-      if (row !== undefined) return { seq: row.seq, term: page.term };
-      before = page.chunks[0]?.seq ?? 0;
-    }
-    return false;
   }
 
   /** True when nothing is left to do with this page. */

@@ -5,20 +5,20 @@
 import type { ChunkId, Clock, Command, ErrorBody, HeadFrame, OpsFrame, TabId, Timer } from "@varve/protocol";
 import type { ClientPorts, StoredOutboxEntry, SyncCheck, TabHandle, TabSnapshot } from "./client.ts";
 import { Listeners } from "./listeners.ts";
+import { fateOf } from "./message-fate.ts";
 import {
   addMessage,
-  confirmKept,
   forgetMessage,
   isUnderWay,
   loadEntries,
   markSent,
   markUnsent,
-  moveToLost,
   type Outbox,
   refuse,
   type StoreChange,
   sendAgain,
   takeEvidence,
+  takeFate,
 } from "./outbox.ts";
 import { Patience, passesByItself } from "./patience.ts";
 import type { Reply } from "./requests.ts";
@@ -82,6 +82,8 @@ export class TabSync {
   readonly #commands: TabCommands;
   #checking: Promise<SyncCheck> | undefined;
   readonly #patience: Patience;
+  /** Messages whose fate the server was asked for and did not tell: it is asked again behind the next head. */
+  #unanswered: readonly StoredOutboxEntry[] = [];
   /** The message that is under way on this connection. The next one goes out behind its answer, so that they keep their order. */
   #sending: object | null = null;
 
@@ -149,7 +151,9 @@ export class TabSync {
     this.#owed = "none";
     this.#resubsInARow = step.resub === "none" ? 0 : this.#resubsInARow + 1;
     this.#take(step);
-    void this.#verify(step.unsure);
+    const asked = [...this.#unanswered, ...step.unsure];
+    this.#unanswered = [];
+    void this.#verify(asked);
     this.#tellHead();
   }
 
@@ -310,17 +314,19 @@ export class TabSync {
     if (!this.needed) this.#wire.released();
   }
 
-  /** One after the other: after a restart of the server there may be many. */
+  /** One after the other: after a restart of the server there may be many. What nobody can say now is asked at the next head. */
   async #verify(entries: readonly StoredOutboxEntry[]): Promise<void> {
     for (const entry of entries) {
-      const place = await this.#pages.placeOf(entry);
+      if (!this.#view.outbox.kept.includes(entry)) continue;
+      const fate = await fateOf(this.#stage, entry.id);
       if (this.#closed) return;
-      if (place === false) {
-        this.#setOutbox(moveToLost(this.#view.outbox, entry));
-      } else if (place !== null) {
-        const step = confirmKept(this.#view.outbox, entry, place);
-        this.#setOutbox(step.outbox, step.changes);
+      // An owner of another term may have spoken of another database: what it said is not taken.
+      if (fate === null || (fate.kind === "kept" && fate.term !== this.#view.state.version[0])) {
+        this.#unanswered = [...this.#unanswered, entry];
+        continue;
       }
+      const step = takeFate(this.#view.outbox, entry, fate);
+      this.#setOutbox(step.outbox, step.changes);
     }
   }
 

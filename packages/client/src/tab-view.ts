@@ -26,15 +26,7 @@ import {
   type TabState,
 } from "@varve/protocol";
 import type { StoredOutboxEntry, SyncCheck } from "./client.ts";
-import {
-  type Evidence,
-  emptyOutbox,
-  findLost,
-  type HeldBefore,
-  type Outbox,
-  type StoreChange,
-  takeEvidence,
-} from "./outbox.ts";
+import { type Evidence, emptyOutbox, findLost, type Outbox, type StoreChange, takeEvidence } from "./outbox.ts";
 import { denseRun, type WindowMost, windowMost, withinLimits } from "./window.ts";
 
 export interface TabView {
@@ -68,7 +60,7 @@ export interface ViewStep {
   readonly view: TabView;
   readonly resub: Resub;
   readonly changes: readonly StoreChange[];
-  /** Accepted messages that may have been lost in a restore: look whether their rows are still there. */
+  /** Accepted messages that may have been lost in a restore: the server is asked what became of them. */
   readonly unsure: readonly StoredOutboxEntry[];
 }
 
@@ -150,19 +142,14 @@ export function takeHead(
   };
   const step = finish(taken, evidence, options.now);
   if (!mayBeRestored(view, head)) return step;
-  const waited = (id: ChunkId): boolean => view.state.queue.has(id);
-  return offerLost(step, head, { first: !view.ready, whole: !hole && !detaches, waited });
+  const verdict = findLost(step.view.outbox, head, !view.ready);
+  return { ...step, view: { ...step.view, outbox: verdict.outbox }, unsure: verdict.unsure };
 }
 
 /** A head of another term, or one that wipes the rows of the very log that was held. */
 function mayBeRestored(view: TabView, head: HeadFrame): boolean {
   if (!view.ready) return true;
   return head.log === view.state.logId && (head.mode === "reset" || head.term !== view.state.version[0]);
-}
-
-function offerLost(step: ViewStep, head: HeadFrame, before: HeldBefore): ViewStep {
-  const verdict = findLost(step.view.outbox, head, before);
-  return { ...step, view: { ...step.view, outbox: verdict.outbox }, unsure: verdict.unsure };
 }
 
 /**

@@ -4,17 +4,17 @@
  */
 export {
   addMessage,
-  confirmKept,
   emptyOutbox,
   forgetMessage,
   loadEntries,
+  type MessageFate,
   markSent,
   markUnsent,
-  moveToLost,
   type Outbox,
   type StoreChange,
   sendAgain,
   takeEvidence,
+  takeFate,
 } from "./outbox.ts";
 export { type SubCommand, subCommand } from "./subscription.ts";
 export {

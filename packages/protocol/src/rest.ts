@@ -32,6 +32,13 @@ export const headBodySchema = z.object({
   status: statusSchema,
 });
 export const acceptedSchema = z.object({ id: chunkIdSchema, state: z.enum(["queued", "held", "sealed", "dropped"]) });
+/** What has become of a message, by the owner of this term. */
+export const messageFateSchema = z.object({
+  ...acceptedSchema.shape,
+  /** Where it stands, when it is sealed in the log that the tab points to. */
+  seq: z.number().int().positive().optional(),
+  term: z.number(),
+});
 
 export const modelInfoSchema = z.object({
   /** `<credential>/<model>`. */
@@ -92,6 +99,7 @@ export type ProviderName = z.infer<typeof providerNameSchema>;
 export type Page = z.infer<typeof pageSchema>;
 export type HeadBody = z.infer<typeof headBodySchema>;
 export type Accepted = z.infer<typeof acceptedSchema>;
+export type MessageFate = z.infer<typeof messageFateSchema>;
 export type ModelInfo = z.infer<typeof modelInfoSchema>;
 export type ModelsBody = z.infer<typeof modelsBodySchema>;
 export type Credential = z.infer<typeof credentialSchema>;

@@ -148,6 +148,8 @@ export class Peer {
     asked?.answer(asked.body ?? this.#bodyOf(asked.path));
   }
   #bodyOf(path: string): unknown {
+    const [, message] = /\/queue\/([^/?]+)$/.exec(path) ?? [];
+    if (message !== undefined) return this.owner.fateBody(message);
     return path.includes("/head?") ? this.owner.headBody(path) : this.owner.page(queryOf(path));
   }
   /** The connection breaks: what was under way is gone, unless the network brings it after all (`carryLate`). */
@@ -201,6 +203,7 @@ export class Peer {
   async #rest(path: string): ReturnType<ClientPorts["rest"]> {
     if (!this.reachable) return { ok: false, error: { code: "log-unavailable", message: "unreachable" } };
     const body = await new Promise<unknown>((answer) => this.pages.push({ path, answer }));
+    if (body === null) return { ok: false, error: { code: "unknown-message", message: "never taken" } };
     return { ok: true, body: JSON.parse(JSON.stringify(body)) };
   }
   #serve(wire: Wire, command: Command): void {

@@ -10,6 +10,7 @@ import {
   type HeadFrame,
   type LogChunk,
   type LogId,
+  type MessageFate,
   type Op,
   type OpenBlock,
   type OpsFrame,
@@ -147,6 +148,14 @@ export class Owner {
     const below = this.rows.slice(0, query.before === undefined ? undefined : Math.max(0, query.before - 1));
     const chunks = query.after === undefined ? below.slice(-limit) : this.rows.slice(query.after, query.after + limit);
     return { chunks, total: this.tail, tail: this.tail, logId: this.log, term: this.term };
+  }
+
+  /** What became of a message; null: it was never taken, or a restore has taken it back. */
+  fateBody(id: string): MessageFate | null {
+    const known = [...this.inbox].find(([taken]) => taken === id);
+    if (known === undefined) return null;
+    const seq = this.rows.find((row) => row.id === id)?.seq;
+    return { id: known[0], state: known[1], term: this.term, ...(seq !== undefined && { seq }) };
   }
 
   /** A head with the digest of some rows; what a client sends along as its own is compared and counted. */

@@ -5,6 +5,7 @@ import {
   answerBodySchema,
   backgroundBodySchema,
   messageBodySchema,
+  messageFateSchema,
   queuedMessageSchema,
   queuePatchSchema,
   stopBodySchema,
@@ -43,6 +44,16 @@ export const messageRoutes = (workspace: Workspace): readonly Route[] => [
       if (!isFault(outcome)) return reply(200, shown(outcome));
       const current = "current" in outcome && outcome.current !== undefined ? shown(outcome.current) : undefined;
       return { ...outcome, ...(current && { current }) };
+    }),
+  }),
+  route({
+    method: "GET",
+    path: "/tabs/:tab/queue/:message",
+    summary: "What became of a message: waiting, held, sealed (and where), or removed.",
+    answers: { status: 200, schema: messageFateSchema },
+    run: onTab(async (tab, { params }) => {
+      const id = parseChunkId(params.message ?? "");
+      return id === null ? badId("message") : okOr(await workspace.messageFate(tab, id));
     }),
   }),
   route({

@@ -1,6 +1,15 @@
 /** Acts on messages that wait, inside the tab's mailbox: change, remove, and what became of one that waits no more. */
 import type { InboxWrite } from "@varve/log";
-import type { Accepted, ChunkId, Delivery, Fault, QueuedMessage, QueuePatch } from "@varve/protocol";
+import {
+  type Accepted,
+  type ChunkId,
+  type Delivery,
+  type Fault,
+  isFault,
+  type MessageFate,
+  type QueuedMessage,
+  type QueuePatch,
+} from "@varve/protocol";
 import { notWaiting, outcomeFault, trashed, withCurrent } from "./act-faults.ts";
 import { positionsWith } from "./queue-position.ts";
 import { refuse } from "./refuse.ts";
@@ -91,4 +100,13 @@ async function fateOf(core: TabCore, id: ChunkId): Promise<Accepted | Fault> {
   const record = await core.ports.log.message(id);
   if (record === null || record.tabId !== core.tabId) return notWaiting(id);
   return { id, state: record.state };
+}
+
+/** What became of a message, and where it stands when it is a row of the tab's log. */
+export async function fateInside(core: TabCore, id: ChunkId): Promise<MessageFate | Fault> {
+  const fate = await fateOf(core, id);
+  if (isFault(fate)) return fate;
+  const { logId, term } = core.fence;
+  const row = fate.state === "sealed" ? await core.ports.log.rowById(logId, id) : null;
+  return { ...fate, term, ...(row !== null && { seq: row.seq }) };
 }

@@ -15,6 +15,7 @@ import {
   isFault,
   type LimitName,
   type MessageBody,
+  type MessageFate,
   type NewRow,
   noTurn,
   type QueuedMessage,
@@ -30,7 +31,7 @@ import { closing, outcomeFault, trashed } from "./act-faults.ts";
 import { answeredRow, askedMax } from "./answer.ts";
 import { endBroken } from "./broken-turn.ts";
 import { compactable, runCompaction } from "./compaction-turn.ts";
-import { cancelInside, patchInside } from "./queue-acts.ts";
+import { cancelInside, fateInside, patchInside } from "./queue-acts.ts";
 import { refuse } from "./refuse.ts";
 import { acceptedBefore, type Sent, sendLater, sentAgain } from "./send-later.ts";
 import { afterRestart, holding, type TabCore } from "./tab-core.ts";
@@ -233,6 +234,10 @@ export class TabActor {
 
   cancelQueued(id: ChunkId): Promise<Accepted | Fault> {
     return this.act(() => cancelInside(this.core, id));
+  }
+
+  messageFate(id: ChunkId): Promise<MessageFate | Fault> {
+    return this.act(() => fateInside(this.core, id));
   }
 
   /** Behind what was asked before; but what runs is not kept running by a write that waits for the disk. */

@@ -13,6 +13,7 @@ import type {
   LedgerBody,
   LogChunk,
   LogId,
+  MessageFate,
   MessageBody,
   NewTabBody,
   Page,
@@ -90,6 +91,8 @@ export interface Workspace {
   ): Promise<(Accepted & { readonly seq?: number; readonly version?: number }) | Fault>;
   patchQueued(tab: TabId, id: ChunkId, patch: QueuePatch): Promise<QueuedMessage | QueueFault>;
   cancelQueued(tab: TabId, id: ChunkId): Promise<Accepted | Fault>;
+  /** What became of a message; `unknown-message` for one that was never accepted here, or that a restore has taken back. */
+  messageFate(tab: TabId, id: ChunkId): Promise<MessageFate | Fault>;
   stop(tab: TabId, body: StopBody): Promise<{ readonly stopped: boolean } | Fault>;
   /** A running call goes on as a background job. `moved: false`: it does not run, or cannot be moved; nothing was changed. */
   background(tab: TabId, body: BackgroundBody): Promise<{ readonly moved: boolean } | Fault>;

@@ -13,6 +13,7 @@ import {
   type LogId,
   limits,
   type MessageBody,
+  type MessageFate,
   type NewTabBody,
   type Page,
   type QueuedMessage,
@@ -246,6 +247,10 @@ export class LiveWorkspace implements Workspace {
 
   cancelQueued(tab: TabId, id: ChunkId): Promise<Accepted | Fault> {
     return this.#owners.with(tab, (actor) => actor.cancelQueued(id));
+  }
+
+  messageFate(tab: TabId, id: ChunkId): Promise<MessageFate | Fault> {
+    return this.#owners.with(tab, (actor) => actor.messageFate(id));
   }
 
   stop(tab: TabId, body: StopBody): Promise<{ readonly stopped: boolean } | Fault> {

@@ -7,19 +7,19 @@ import type { StoredOutboxEntry } from "@varve/client";
 import {
   ackEvidence,
   addMessage,
-  confirmKept,
   emptyView,
   fitsPage,
   loadEntries,
+  type MessageFate,
   markSent,
   markUnsent,
-  moveToLost,
   type Outbox,
   type Resub,
   type StoreChange,
   subCommand,
   type TabView,
   takeEvidence,
+  takeFate,
   takeHead,
   takeOps,
   takePage,
@@ -196,19 +196,21 @@ export function takeAnswer(client: Client, off: Off): Client {
   return { ...taken, view: afterPage(taken.view, page, off) };
 }
 
-/** Is a message that may have been lost in a restore still there? Answered from the rows as they are now. */
+/** What became of a message that may have been lost in a restore: answered by the owner as it is now. */
 export function verify(client: Client, owner: Owner): Client {
   const [entry, ...unsure] = client.unsure;
   if (entry === undefined) return client;
   const { view } = client;
-  const without = { ...client, unsure };
-  if (entry.logId !== owner.log) return without;
-  const lo = view.attached ? windowLo(view) : Number.POSITIVE_INFINITY;
-  const rows = owner.rows.filter((row) => (entry.seq === undefined ? row.seq < lo : row.seq === entry.seq));
-  const row = view.state.sealed.get(entry.id)?.row ?? rows.find(({ id }) => id === entry.id);
-  if (row === undefined) return { ...without, view: withOutbox(view, moveToLost(view.outbox, entry)) };
-  const step = confirmKept(view.outbox, entry, { seq: row.seq, term: owner.term });
-  return { ...stored(without, step.changes), view: withOutbox(view, step.outbox) };
+  const step = takeFate(view.outbox, entry, fateIn(owner, entry.id));
+  return { ...stored({ ...client, unsure }, step.changes), view: withOutbox(view, step.outbox) };
+}
+
+function fateIn(owner: Owner, id: ChunkId): MessageFate {
+  const state = owner.inbox.get(id);
+  if (state === undefined) return { kind: "unknown" };
+  if (state === "dropped") return { kind: "dropped" };
+  const row = owner.rows.find((one) => one.id === id);
+  return { kind: "kept", term: owner.term, ...(row !== undefined && { seq: row.seq }) };
 }
 
 // --- acts of a person ----------------------------------------------------------------------------------------------

@@ -11,7 +11,16 @@ import {
   type TabHandle,
   type TabSnapshot,
 } from "@varve/client";
-import { type ChunkId, type Delivery, fault, idMaker, isFault, parseLogId, type TabId } from "@varve/protocol";
+import {
+  type ChunkId,
+  type Delivery,
+  fault,
+  idMaker,
+  isFault,
+  parseChunkId,
+  parseLogId,
+  type TabId,
+} from "@varve/protocol";
 import type { LiveWorkspace } from "@varve/server/parts";
 import { countingIdTexts } from "../fake-ids.ts";
 import type { Prng } from "../prng.ts";
@@ -184,10 +193,12 @@ export class Page {
 /** The few addresses that a client reads, without a request around them. */
 async function answered(workspace: LiveWorkspace, method: string, path: string): Promise<unknown> {
   const url = new URL(path, "http://server");
-  const [, kind, id, what] = url.pathname.split("/");
+  const [, kind, id, what, which] = url.pathname.split("/");
   const tab = workspace.list().find((record) => record.id === id)?.id;
   if (method !== "GET" || kind !== "tabs") return fault("unknown-route", "There is nothing at this address.");
   if (tab === undefined) return fault("unknown-tab", "There is no such tab.");
+  const message = what === "queue" ? parseChunkId(which ?? "") : null;
+  if (message !== null) return workspace.messageFate(tab, message);
   if (what === "head") return headWithDigest(workspace, tab, url.searchParams);
   const number = (name: string): number | undefined => {
     const text = url.searchParams.get(name);
