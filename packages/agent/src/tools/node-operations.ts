@@ -3,10 +3,8 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@varve/protocol";
-import { nodeSandbox } from "../sandbox/node-sandbox.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
-import { nodeImages } from "./node-images.ts";
 import { nodeProcesses } from "./node-processes.ts";
 import type { ToolOperations } from "./operations.ts";
 
@@ -29,13 +27,10 @@ export interface NodeOperationsOptions {
 
 export function nodeOperations(options: NodeOperationsOptions = {}): ToolOperations {
   const spillRoot = realpathSync(options.spillRoot ?? mkdtempSync(join(tmpdir(), "agent-output-")));
-  const processes = nodeProcesses();
   return {
     files: nodeFiles(spillRoot),
-    processes,
-    sandbox: nodeSandbox(processes),
+    processes: nodeProcesses(),
     http: nodeHttp(),
-    images: nodeImages(),
     clock: options.clock ?? nodeClock,
   };
 }

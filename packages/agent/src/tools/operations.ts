@@ -6,7 +6,6 @@
  * after it was resolved: it fails with code "MOVED" instead.
  */
 import type { Clock } from "@varve/protocol";
-import type { ImageOperations } from "./image-operations.ts";
 
 export type FileKind = "file" | "directory" | "link" | "fifo" | "socket" | "device";
 
@@ -161,6 +160,5 @@ export interface ToolOperations {
   readonly files: FileOperations;
   readonly processes: ProcessOperations;
   readonly http: HttpOperations;
-  readonly images: ImageOperations;
   readonly clock: Clock;
 }
