@@ -206,9 +206,8 @@ export class TabFeed {
     return this.#ring.slice(this.#ring.length - missing).map((entry) => entry.op);
   }
 
-  /** Nobody listens and nothing runs: the ring is freed. */
+  /** Nothing has run for a while: the ring is freed. Whoever was told everything goes on as before, anybody else gets a head. */
   rest(): void {
-    if (this.#listeners.size > 0) return;
     this.#ring = [];
     this.#ringBytes = 0;
     this.#frames.clear();

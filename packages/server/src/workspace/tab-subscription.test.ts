@@ -193,6 +193,33 @@ describe("a subscription is a cursor", () => {
     expect(made.frames).toHaveLength(1);
   });
 
+  test("[HUB-15] a tab at rest keeps no ops, whoever looks at it: a reader who was told everything goes on without a head", async () => {
+    const { feed, frames, clock, heads } = rig();
+    feed.publish(block("A"));
+    await clock.advance(0);
+    feed.rest();
+    expect(feed.since(feed.n - 1)).toBeNull();
+    feed.grow("A" as ChunkId, "abc");
+    await clock.advance(limits.focusedIntervalMs);
+    feed.publish(block("B"));
+    await clock.advance(limits.focusedIntervalMs);
+    expect(heads()).toBe(0);
+    const ops = frames.flatMap((frame) => (frame.type === "ops" ? frame.ops : []));
+    expect(ops.map((op) => op.op)).toEqual(["chunk-open", "chunk-delta", "chunk-open"]);
+  });
+
+  test("[HUB-15] one who was still owed something when the tab came to rest gets a head", async () => {
+    const made = rig();
+    made.buffered = limits.socketBufferSkipBytes + 1;
+    made.feed.publish(block("A"));
+    await made.clock.advance(0);
+    made.feed.rest();
+    made.buffered = 0;
+    made.subscription.drained();
+    await made.clock.advance(limits.focusedIntervalMs);
+    expect([made.frames.length, made.heads()]).toEqual([0, 1]);
+  });
+
   test("[HUB-4] another term or log gets a head", async () => {
     const made = rig();
     made.feed.restart("L2" as LogId, 8, []);
