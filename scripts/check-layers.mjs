@@ -71,7 +71,7 @@ function wrongRoom(file, specifier, manifest) {
 
 function wrongPackage(file, specifier, manifest) {
   if (specifier.startsWith("node:") || BUILTIN.has(specifier)) {
-    const safe = BROWSER_SAFE.has(file.room) && !file.isTest;
+    const safe = BROWSER_SAFE.has(file.room) && isProduct(file);
     return safe ? `${specifier} does not exist in a browser` : undefined;
   }
   if (/^[a-z]+:/.test(specifier)) return undefined; // Virtual modules of the bundler.

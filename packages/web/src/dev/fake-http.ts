@@ -1,4 +1,4 @@
-import type { TabPatch, TabRecord } from "@varve/protocol";
+import type { ErrorBody, TabPatch, TabRecord } from "@varve/protocol";
 import type { Http, Method, Result } from "../api/http.ts";
 
 /** Answers the routes of one matter; null for all others. */
@@ -27,8 +27,12 @@ export class FakeHttp implements Http {
       if (told !== null) return told;
     }
     const tab = /^\/tabs\/([^/]+)$/.exec(path)?.[1];
-    // The page's own class made this body.
-    if (method === "PATCH" && tab !== undefined) this.#tabs.changeTab(tab, sent as TabPatch);
+    if (method === "PATCH" && tab !== undefined) {
+      // The page's own class made this body.
+      const patch = sent as TabPatch;
+      if (patch.options?.directories?.includes("/") === true) return { ok: false, error: rootRefused };
+      this.#tabs.changeTab(tab, patch);
+    }
     const body = method === "POST" && path === "/tabs" ? this.#tabs.newTab() : this.#answer(method, path);
     return body === undefined
       ? {
@@ -84,6 +88,11 @@ export class FakeHttp implements Http {
   }
 }
 
+const rootRefused: ErrorBody = {
+  code: "bad-request",
+  message: "“/” cannot be a directory of a tab.",
+  hint: "Name a directory below it.",
+};
 const WHOLE = `${"A line of the report.\n".repeat(300)}${"x".repeat(9000)}THE END`;
 const wholeRow = (seq: number): unknown =>
   seq === 3

@@ -27,6 +27,19 @@ export function asking(id: TabId, at: number): FakeScene {
   return { rows: w.rows, status: { state: "waiting", turnId: turnId(turn), step: 1, waits: [...waits] } };
 }
 
+/** A command that is not what it looks like, and that no rule can say. */
+export function disguised(id: TabId, at: number): FakeScene {
+  const w = new RowWriter(id, at);
+  const turn = "odd-turn";
+  const command = "c\u0430t notes\u202e && rm\u00a0-r x";
+  w.user("Show me the notes", { turn });
+  w.call("d1", "bash", { command }, { turn });
+  const subject = { tool: "bash", key: command, command };
+  w.system({ kind: "permission", state: "asked", askId: chunkId("q2"), callId: "d1", subject }, { turn });
+  const waits = [{ askId: chunkId("q2"), kind: "permission", callId: "d1" }] as const;
+  return { rows: w.rows, status: { state: "waiting", turnId: turnId(turn), waits: [...waits] } };
+}
+
 const TASKS = [
   { text: "Measure", state: "done" },
   { text: "Read the plan", state: "doing" },

@@ -17,7 +17,7 @@ import { FakeHttp, type FakeTabs } from "./fake-http.ts";
 import { FakeLedger } from "./fake-ledger.ts";
 import { FakePermissions } from "./fake-permissions.ts";
 import { failedRows, known, longRows, mainRows, turnId } from "./fake-rows.ts";
-import { asking, limited, restored, running, summedRows } from "./fake-scenes.ts";
+import { asking, disguised, limited, restored, running, summedRows } from "./fake-scenes.ts";
 import { type FakeScene, FakeTab } from "./fake-tab.ts";
 
 const tabId = (text: string): TabId => known(parseTabId(text));
@@ -228,6 +228,7 @@ function billed(real: TabRecord, now: number): readonly TabRecord[] {
       cost: { price: 7.9, unpriced: 3 },
       cacheUntil: now - 1000,
     },
+    { ...real, id: tabId("disguised"), title: "Notes \u2067of today", createdAt: now - 3.72 * hour, state: "waiting" },
     { ...real, id: tabId("restored"), title: "Restored from a backup", createdAt: now - 3.75 * hour, state: "running" },
     {
       ...real,
@@ -245,6 +246,8 @@ function scene(id: TabId): FakeScene {
   switch (String(id)) {
     case "main":
       return { rows: mainRows(id, at) };
+    case "disguised":
+      return disguised(id, at);
     case "open":
     case "asks":
       return asking(id, at);

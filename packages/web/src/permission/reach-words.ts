@@ -22,7 +22,7 @@ export const sandboxChoices: readonly {
 export function machineText(facts: SandboxFacts | null): string {
   if (facts === null) return "Whether this machine can make a sandbox is not known.";
   if (facts.available) {
-    return "This machine has a sandbox (bubblewrap): a command in it writes only in the workspace, sees nothing of Varve's own folder, and has the network that is named below.";
+    return "This machine has a sandbox (bubblewrap): a command in it writes only in the workspace, sees nothing of Varve's own folder, and has only the network that its tab names.";
   }
   const why = facts.reason === undefined || facts.reason === "" ? "" : ` ${facts.reason}`;
   return `This machine has no sandbox.${why}`;

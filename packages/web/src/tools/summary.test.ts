@@ -15,6 +15,9 @@ const line = (name: string, part: Partial<CallFacts>): string =>
 describe("a line that says what a call did", () => {
   test.each<[string, string, Partial<CallFacts>]>([
     ["Edited src/a.ts: +3 −1", "edit", { args: { path: "/w/src/a.ts" }, details: { summary: "+3 −1", added: 3 } }],
+    ["Patched 2 files: +5 −2", "patch", { details: { summary: "+5 −2", files: ["a.ts", "b.ts"] } }],
+    ["Patched a.ts: +1 −1", "patch", { details: { summary: "+1 −1", path: "a.ts", files: ["a.ts"] } }],
+    ["Patching files", "patch", { state: "running" }],
     ["Wrote b.ts: +9 −0", "write", { args: { path: "b.ts" }, details: { added: 9 } }],
     [
       "Ran npm test: exit 1, 41 s",
