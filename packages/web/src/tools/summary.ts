@@ -35,6 +35,7 @@ const VERBS: Readonly<Record<string, Verbs>> = {
   read: ["Reading", "Read", "read"],
   write: ["Writing", "Wrote", "write"],
   edit: ["Editing", "Edited", "edit"],
+  patch: ["Patching", "Patched", "patch"],
   list: ["Listing", "Listed", "list"],
   grep: ["Searching for", "Searched for", "search for"],
   glob: ["Looking for", "Looked for", "look for"],
@@ -93,10 +94,16 @@ function subjectOf({ name, args, details, cwd }: CallFacts): string {
     case "write":
     case "edit":
       return path === undefined ? "" : shortPath(path, cwd);
+    case "patch":
+      return path === undefined ? filesOf(details) : shortPath(path, cwd);
     default:
       return path === undefined ? name : `${name} ${shortPath(path, cwd)}`;
   }
 }
+
+/** A patch of several files names how many; while it runs only the patch itself is known. */
+const filesOf = ({ files }: JsonObject): string =>
+  Array.isArray(files) ? plural(files.length, "file", "files") : "files";
 
 /** Tools say their outcome in `details.summary`; numbers serve where one does not. */
 function outcomeOf({ name, args, details, state, tookMs }: CallFacts): string {
