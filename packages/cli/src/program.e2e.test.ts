@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createFakeProvider, type FakeProvider } from "@varve/sim";
@@ -28,7 +29,7 @@ beforeAll(async () => {
     format: "esm",
     platform: "node",
     target: "node20",
-    external: ["@photostructure/sqlite", "@vscode/ripgrep", "node:sqlite"],
+    external: ["@photostructure/sqlite", "@vscode/ripgrep", "@napi-rs/keyring", "sharp", "node:sqlite"],
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "error",
   });
@@ -50,7 +51,9 @@ interface Running {
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
 }
 
-function varve(...args: readonly string[]): Running {
+const varve = (...args: readonly string[]): Running => varveWith({}, ...args);
+
+function varveWith(more: Readonly<Record<string, string>>, ...args: readonly string[]): Running {
   const { PATH, HOME, TMPDIR } = process.env;
   const env = {
     PATH,
@@ -59,6 +62,7 @@ function varve(...args: readonly string[]): Running {
     VARVE_HOME: home,
     VARVE_PORT: "0",
     OPENAI_COMPATIBLE_BASE_URL: `${provider.url}/v1`,
+    ...more,
   };
   const child = spawn(process.execPath, [program, ...args], { env, cwd: project, stdio: ["ignore", "pipe", "pipe"] });
   children.add(child);
@@ -100,6 +104,32 @@ async function ran(...args: readonly string[]): Promise<Running> {
   return running;
 }
 
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  /** The name that is called; fetch would write its own. */
+  readonly host: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+function asking(port: number, { method, path, host, headers, body }: Asked) {
+  const typed = body === undefined ? {} : { "content-type": "application/json" };
+  return new Promise<{ status: number; text: string; cookie: string }>((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, method, path, headers: { host, ...typed, ...headers } };
+    const outgoing = request(options, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      const cookie = answer.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text, cookie }));
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
 /** A process that has ended and that nobody has waited for yet does not live. */
 function isAlive(pid: number): boolean {
   try {
@@ -128,6 +158,60 @@ describe("the program as a process", () => {
   test("an argument that is not known exits with 2, a command without a server with 3", async () => {
     expect(await (await ran("nonsense")).ended).toEqual({ code: 2, signal: null });
     expect(await (await ran("link")).ended).toEqual({ code: 3, signal: null });
+  });
+
+  test("a second device comes in by a link under a further name, a program by a named token, and both go when they are told", async () => {
+    const name = "varve.example";
+    const server = varve("--no-open", "--allow-host", name, "--public-url", "http://other.example");
+    const [, url = ""] = await server.says(listening);
+    expect(server.out()).toMatch(/^Sign in: http:\/\/other\.example\/#code=[\w-]{43}$/m);
+    const { port } = new URL(url);
+    const ask = (method: string, path: string, asked: { headers?: Record<string, string>; body?: unknown } = {}) =>
+      asking(Number(port), { method, path, host: `${name}:${port}`, ...asked });
+    const signIn = async (link: string) => {
+      const origin = `http://${name}:${port}`;
+      const code = link.split("#code=")[1];
+      const answer = await ask("POST", "/api/sign-in", { headers: { origin }, body: { code } });
+      expect(answer.status, answer.text).toBe(200);
+      return { cookie: answer.cookie, "x-varve-key": String(JSON.parse(answer.text).key), origin };
+    };
+    const link = await ran("link");
+    expect(link.out()).toMatch(/^http:\/\/other\.example\/#code=/);
+    const first = await signIn(link.out().trim());
+    const forSecond = JSON.parse((await ask("POST", "/api/links", { headers: first, body: {} })).text);
+    expect(forSecond.url).toMatch(new RegExp(`^http://${name}:${port}/#code=`));
+    const second = await signIn(forSecond.url);
+    const devices = JSON.parse((await ask("GET", "/api/devices", { headers: second })).text).devices;
+    expect(devices).toHaveLength(2);
+    const gone = devices.find((device: { readonly current: boolean }) => !device.current).id;
+    expect((await ask("DELETE", `/api/devices/${gone}`, { headers: second })).status).toBe(200);
+    expect((await ask("GET", "/api/me", { headers: first })).status).toBe(401);
+    expect((await ask("GET", "/api/me", { headers: second })).status).toBe(200);
+    expect((await asking(Number(port), { method: "GET", path: "/", host: "evil.example" })).status).toBe(403);
+    const secret = (await ran("token", "add", "ci")).out().trim();
+    const program = { authorization: `Bearer ${secret}` };
+    expect((await ask("GET", "/api/tabs", { headers: program })).status).toBe(200);
+    expect((await ask("POST", "/api/links", { headers: program, body: {} })).status).toBe(403);
+    const { id } = JSON.parse((await ran("token", "list")).out());
+    expect((await ran("token", "remove", id)).out()).toBe(`${id}\n`);
+    expect((await ask("GET", "/api/tabs", { headers: program })).status).toBe(401);
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toEqual(done);
+    expect(server.err()).toBe("");
+  });
+
+  test("beyond loopback without a token of one's own, or with a weak one, it ends and its port stays closed", async () => {
+    for (const token of [undefined, "short", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
+      const refused = varveWith(
+        { ...(token !== undefined && { VARVE_TOKEN: token }) },
+        "--host",
+        "0.0.0.0",
+        "--no-open",
+      );
+      expect(await refused.ended).toEqual({ code: 1, signal: null });
+      expect(refused.out()).toBe("");
+      expect(refused.err()).toMatch(/^varve: Varve does not listen on 0\.0\.0\.0 .+\(bad-request\)\n$/);
+    }
   });
 
   test("killed in the middle of a command and started again: everything sealed is there, and the command is gone", async () => {

@@ -59,15 +59,20 @@ describe("without a server", () => {
     expect(world.printed()).toBe("");
   });
 
-  test.each([["link"], ["tail t"], ["send t hello"], ["send --new hello"]])(
-    "[CLI-5] %s says that no server runs, and exits with 3",
-    async (line) => {
-      const world = fakeWorld(home);
-      expect(await run(line.split(" "), world)).toBe(exitCodes.noServer);
-      expect(world.complained()).toMatch(/^varve: No Varve server runs on .+ \(log-unavailable\)\n$/);
-      expect(world.printed()).toBe("");
-    },
-  );
+  test.each([
+    ["link"],
+    ["token list"],
+    ["token add ci"],
+    ["token remove x"],
+    ["tail t"],
+    ["send t hello"],
+    ["send --new hello"],
+  ])("[CLI-5] %s says that no server runs, and exits with 3", async (line) => {
+    const world = fakeWorld(home);
+    expect(await run(line.split(" "), world)).toBe(exitCodes.noServer);
+    expect(world.complained()).toMatch(/^varve: No Varve server runs on .+ \(log-unavailable\)\n$/);
+    expect(world.printed()).toBe("");
+  });
 
   test("[CLI-5] a file left by a server that was killed is answered in the same way", async () => {
     writeFileSync(
@@ -150,6 +155,38 @@ describe("with a server", () => {
       body: JSON.stringify({ code: secret }),
     });
     expect(answer.status).toBe(200);
+  });
+
+  test("[CLI-22] token makes a named token, lists it without its secret, and takes it back", async () => {
+    const made = await command("token", "add", "ci", "--days", "30");
+    expect(made.code).toBe(exitCodes.done);
+    const secret = made.world.printed().trim();
+    expect(secret).toMatch(/^varve_[\w-]{43}$/);
+    const headers = { authorization: `Bearer ${secret}` };
+    const me = () => fetch(`${server.url}/api/me`, { headers });
+    expect(await (await me()).json()).toMatchObject({ signedIn: true, token: "ci" });
+    const listed = await command("token", "list");
+    expect(jsonLines(listed.world)).toMatchObject([
+      { name: "ci", lastFour: secret.slice(-4), usedAt: expect.any(Number) },
+    ]);
+    expect(listed.world.printed()).not.toContain(secret);
+    const id = String(jsonLines(listed.world)[0]?.id);
+    const again = await command("token", "add", "CI");
+    expect(again).toMatchObject({ code: exitCodes.refused });
+    expect(again.world.complained()).toMatch(/^varve: There is a token named CI already\..+\(id-taken\)\n$/);
+    const gone = await command("token", "remove", id);
+    expect(gone.code).toBe(exitCodes.done);
+    expect(gone.world.printed()).toBe(`${id}\n`);
+    expect((await me()).status).toBe(401);
+    expect((await command("token", "remove", id)).code).toBe(exitCodes.refused);
+    expect((await command("token", "list")).world.printed()).toBe("");
+  });
+
+  test("[CLI-22] with a named token in VARVE_TOKEN nobody is let in", async () => {
+    const made = await command("token", "add", "robot");
+    const world = fakeWorld(home, { env: { VARVE_HOME: home, VARVE_TOKEN: made.world.printed().trim() } });
+    expect(await run(["link"], world)).toBe(exitCodes.refused);
+    expect(world.complained()).toContain("(owner-only)");
   });
 
   test("[CLI-9] send --new makes a tab in this directory and says which; send goes on in it", async () => {

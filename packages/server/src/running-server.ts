@@ -84,6 +84,13 @@ export async function askForLink(address: RunningAddress, ask: typeof globalThis
       "It was started with another VARVE_TOKEN: set the same one here.",
     );
   }
+  if (answer.status === 403) {
+    return fault(
+      "owner-only",
+      "This token is a named one, which lets nobody in.",
+      "Unset VARVE_TOKEN to use the home's own.",
+    );
+  }
   const [url, sockets] = [fieldOf(answer.body, "url"), fieldOf(answer.body, "sockets")];
   if (answer.status === 201 && typeof url === "string") {
     return { url, sockets: typeof sockets === "number" ? sockets : 0 };
