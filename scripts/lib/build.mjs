@@ -5,7 +5,7 @@ import { filesBelow, fromRoot, readStamp } from "./files.mjs";
 import { ROOT } from "./root.mjs";
 
 /** Packages with native parts, or found at run time by their own paths: they stay outside the bundle. */
-const EXTERNAL = ["@photostructure/sqlite", "@vscode/ripgrep", "node:sqlite"];
+const EXTERNAL = ["@napi-rs/keyring", "@photostructure/sqlite", "@vscode/ripgrep", "sharp", "node:sqlite"];
 const BANNER =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 

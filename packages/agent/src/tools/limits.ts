@@ -23,9 +23,15 @@ export const toolLimits = {
   binaryProbeBytes: 8 * 1024,
   /** Read from disk at a time. */
   readBlockBytes: 64 * 1024,
-  /** An image beyond either is refused: providers would refuse it too, in every later request. */
-  imageBytesMax: 5 * 1024 ** 2,
+  /**
+   * An image beyond either is made smaller, or refused: providers would refuse it, in every later request. They count its bytes
+   * as base64, of which they take 5 MB.
+   */
+  imageBytesMax: 3_932_160,
   imagePixelsMax: 2_000,
+  /** Bytes of an image file that is read at all, and pixels that are decoded; beyond either it is refused. */
+  imageSourceBytesMax: 50 * 1024 ** 2,
+  imageSourcePixelsMax: 64_000_000,
 
   /** Characters that `write` takes; more is refused. */
   writeCharsMax: 5_000_000,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Clock } from "@varve/protocol";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
+import { nodeImages } from "./node-images.ts";
 import { nodeProcesses } from "./node-processes.ts";
 import type { ToolOperations } from "./operations.ts";
 
@@ -31,6 +32,7 @@ export function nodeOperations(options: NodeOperationsOptions = {}): ToolOperati
     files: nodeFiles(spillRoot),
     processes: nodeProcesses(),
     http: nodeHttp(),
+    images: nodeImages(),
     clock: options.clock ?? nodeClock,
   };
 }

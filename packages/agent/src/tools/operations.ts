@@ -6,6 +6,7 @@
  * after it was resolved: it fails with code "MOVED" instead.
  */
 import type { Clock } from "@varve/protocol";
+import type { ImageOperations } from "./image-operations.ts";
 
 export type FileKind = "file" | "directory" | "link" | "fifo" | "socket" | "device";
 
@@ -160,5 +161,6 @@ export interface ToolOperations {
   readonly files: FileOperations;
   readonly processes: ProcessOperations;
   readonly http: HttpOperations;
+  readonly images: ImageOperations;
   readonly clock: Clock;
 }

@@ -151,12 +151,6 @@ describe("read", () => {
   });
 
   test.each([
-    { name: "too wide", bytes: png(2_001, 2), words: /2001 × 2 pixels; at most 2000/ },
-    {
-      name: "too many bytes",
-      bytes: Buffer.concat([png(3, 2), new Uint8Array(toolLimits.imageBytesMax)]),
-      words: /at most 5 MB/,
-    },
     { name: "cut off", bytes: png(3, 2).subarray(0, 40), words: /damaged/ },
     { name: "no size", bytes: png(0, 2), words: /damaged/ },
   ])("[TOOL-46] an image that a provider would refuse never leaves the tool: $name", async ({ bytes, words }) => {
@@ -165,6 +159,31 @@ describe("read", () => {
     const outcome = await at.call("read", { path: "p.png" });
     expect(outcome).toMatchObject({ isError: true, text: expect.stringMatching(words) });
     expect(outcome.images).toBeUndefined();
+  });
+
+  test("[TOOL-149] a file that grows while it is read ends where its bounds are", async () => {
+    await using at = scratch({
+      change: (real) => ({
+        ...real,
+        files: {
+          ...real.files,
+          // Whatever is asked for, more has been written meanwhile.
+          open: async (path) => ({
+            ...(await real.files.open(path)),
+            read: async (into) => Buffer.from(into.buffer).fill("more\n").length,
+          }),
+        },
+      }),
+    });
+    at.file("log", "short\n");
+    const outcome = await at.call("read", { path: "log" });
+    expect(outcome.isError).toBe(false);
+    expect(outcome.text.length).toBeLessThan(toolLimits.resultCharsMax);
+  });
+
+  test.runIf(process.platform === "linux")("[TOOL-149] a file that says size 0 and holds text is read", async () => {
+    await using at = scratch();
+    expect((await at.call("read", { path: "/proc/version" })).text).toMatch(/^1\tLinux version/);
   });
 
   test("[TOOL-5] a stopped call ends in words", async () => {

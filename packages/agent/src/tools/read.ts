@@ -61,7 +61,7 @@ async function readPath(context: ToolContext, reading: Reading): Promise<ToolOut
     const probe = new Uint8Array(toolLimits.binaryProbeBytes);
     const start = probe.subarray(0, await file.read(probe, 0));
     const image = imageKind(start);
-    if (image !== null) return await readImage(file, { kind: image, shown });
+    if (image !== null) return await readImage(file, { kind: image, shown }, context.operations.images);
     await refuseBinary(start, file.facts, shown);
     return await readText(context, reading, file);
   } finally {
