@@ -1,9 +1,11 @@
 /** `bash`: runs a command and tells exactly what came of it. */
-import type { JsonObject } from "@varve/protocol";
+import { type JsonObject, unreachable } from "@varve/protocol";
 import { z } from "zod";
-import { commandRoot, namesHome } from "./boundary.ts";
+import { sandboxFor } from "../sandbox/plan.ts";
+import { commandRoot } from "./boundary.ts";
 import type { ToolContext } from "./context.ts";
 import { defineTool } from "./define-tool.ts";
+import { namesHome } from "./home-names.ts";
 import type { Job } from "./job-table.ts";
 import { toolLimits } from "./limits.ts";
 import { count, fail, stoppedWords, succeed, ToolFault } from "./outcome.ts";
@@ -18,8 +20,9 @@ const schema = z.strictObject({
 });
 type Args = z.infer<typeof schema>;
 
-/** What "for this tab" allows: exactly this text in exactly this directory. */
-export const commandKey = (command: string, cwd: string): string => `${command}\nin ${cwd}`;
+/** What "for this tab" allows: exactly this text in exactly this directory, and what was allowed in a sandbox only there. */
+export const commandKey = (command: string, cwd: string, sandboxed = false): string =>
+  `${command}\nin ${cwd}${sandboxed ? "\nin a sandbox" : ""}`;
 
 export function bashTool(context: ToolContext): Tool {
   return defineTool({
@@ -29,35 +32,68 @@ export function bashTool(context: ToolContext): Tool {
       if (args.command.trim() === "") throw new ToolFault("The command is empty.");
       if (args.command.includes("\0")) throw new ToolFault("A command can't hold a NUL character.");
       const named = await namesHome(context.operations.files, place, args.command);
+      const box = await boxFor(context, place);
+      const sandboxed = box.program !== null;
       return {
         effect: "run",
-        subject: { tool: "bash", key: commandKey(args.command, place.cwd), command: args.command },
+        subject: {
+          tool: "bash",
+          key: commandKey(args.command, place.cwd, sandboxed),
+          command: args.command,
+          ...(sandboxed ? { sandboxed } : {}),
+        },
         lock: null,
         ...(named ? { namesHome: true } : {}),
         run: async (run) => {
           await commandRoot(context.operations.files, place);
           // Nothing begins behind a stop: the tab may be on its way to the trash.
           if (run.signal.aborted) throw new ToolFault(stoppedWords(run.signal));
-          return args.background === true
-            ? await inBackground(context, { args, place, run })
-            : await inForeground(context, { args, place, run });
+          // What was shown as sandboxed stays so; a sandbox that the person asked for since holds at once.
+          const running = { args, place, run, box: sandboxed ? box : await boxFor(context, place) };
+          const outcome = await (args.background === true ? inBackground : inForeground)(context, running);
+          return { ...outcome, details: { ...outcome.details, ...running.box.details } };
         },
       };
     },
   });
 }
 
+interface Box {
+  /** What builds the sandbox; null: there is none around the command. */
+  readonly program: string | null;
+  /** For the page; nothing where the tab wants no sandbox. */
+  readonly details: JsonObject;
+}
+
+async function boxFor({ operations }: ToolContext, place: ToolPlace): Promise<Box> {
+  const verdict = await sandboxFor(operations, place);
+  switch (verdict.kind) {
+    case "none":
+      return { program: null, details: {} };
+    case "missing":
+      return { program: null, details: { sandbox: "none" } };
+    case "sandboxed":
+      return { program: verdict.program, details: { sandbox: "bubblewrap" } };
+    case "refused":
+      throw new ToolFault(verdict.words);
+    default:
+      return unreachable(verdict);
+  }
+}
+
 interface Running {
+  readonly box: Box;
   readonly args: Args;
   readonly place: ToolPlace;
   readonly run: ToolRun;
 }
 
-async function inForeground(context: ToolContext, { args, place, run }: Running): Promise<ToolOutcome> {
+async function inForeground(context: ToolContext, { args, place, run, box }: Running): Promise<ToolOutcome> {
   const timeoutMs = args.timeoutMs ?? toolLimits.commandMsDefault;
   const { command } = args;
   const { jobs } = context.memory(place.tabId);
-  const task = await ShellTask.start(context.operations, { command, place, callId: run.callId, live: run.output });
+  const start = { command, place, sandbox: box.program, callId: run.callId, live: run.output };
+  const task = await ShellTask.start(context.operations, start);
   const timer = context.operations.clock.setTimer(timeoutMs, () => void task.stop("timed out"));
   const onAbort = () => void task.stop("stopped");
   run.signal.addEventListener("abort", onAbort, { once: true });
@@ -79,7 +115,7 @@ async function inForeground(context: ToolContext, { args, place, run }: Running)
   });
   const over = task.ended.then((end): ToolOutcome => {
     // What a job leaves running is its table's business, and not the turn's.
-    if (job === null && (end.left ?? 0) > 0) jobs.leave(task.mark, run.signal);
+    if (job === null && (end.left ?? 0) > 0) jobs.leave(task, run.signal);
     return outcomeOf(task, end, timeoutMs);
   });
   return Promise.race([moved, over]).finally(letGo);
@@ -115,16 +151,18 @@ function outcomeOf(task: ShellTask, end: TaskEnd, timeoutMs: number): ToolOutcom
 export function endWords({ early, exit }: TaskEnd, timeoutMs: number | null): string {
   if (early === "timed out") return `timed out after ${(timeoutMs ?? 0) / 1_000} s; its processes were ended`;
   if (early === "stopped") return "stopped; its processes were ended";
+  if (exit.notStarted === true) return "its sandbox could not be built; the command was not run";
   return exit.signal === null ? `exit ${exit.code}` : `killed by ${exit.signal}`;
 }
 
-async function inBackground(context: ToolContext, { args, place, run }: Running): Promise<ToolOutcome> {
+async function inBackground(context: ToolContext, { args, place, run, box }: Running): Promise<ToolOutcome> {
   const { jobs } = context.memory(place.tabId);
   let watched = true;
   const live = (text: string) => {
     if (watched) run.output(text);
   };
-  const job = await jobs.start({ command: args.command, place, callId: run.callId, live });
+  const start = { command: args.command, place, sandbox: box.program, callId: run.callId, live };
+  const job = await jobs.start(start);
   await Promise.race([job.task.ended, pause(context.operations.clock, toolLimits.jobStartMs)]);
   watched = false;
   const state = job.task.running ? "running" : endWords(await job.task.ended, null);

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { JsonObject } from "@varve/protocol";
 import { describe, expect, test } from "vitest";
 import { decide } from "../permission/decide.ts";
-import { namesHome, resolveReal, within } from "./boundary.ts";
+import { resolveReal, within } from "./boundary.ts";
+import { namesHome } from "./home-names.ts";
 import { nodeFiles } from "./node-files.ts";
 import { runPrepared, type Scratch, scratch } from "./testing/scratch.ts";
 
@@ -240,6 +241,26 @@ describe("commands that name the home", () => {
     ["cat '/home/me'/.var''ve/token", true],
     ["cat /home/me/.\\varve/token", true],
     ["tar c /home/me/.varve", true],
+    ["cat ~/.v*/key", true],
+    ["cat $HOME/.varv?", true],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell's variable.
+    ["cat ${HOME}/.va[qr]ve/token", true],
+    ["tar c /home/*/.varve", true],
+    ["cat /*/*/.v*/varve.db", true],
+    ["cat ~me/.{varve,ssh}/token", true],
+    ["ls ~/{.varve,x}", true],
+    ["cat ../.v*/key", true],
+    ["cd ..; cat .v*/key", true],
+    ["cd ~ && cp -r .* /tmp/x", true],
+    ["shopt -s dotglob; cat ~/*/key", true],
+    ["cat ~/**/key", false],
+    ["cat ~/*/key", false],
+    ["ls *", false],
+    ["git add .*", false],
+    ["rm -rf /tmp/.v*", false],
+    ["ls ~/.w*", false],
+    ["cd src && ls *.ts", false],
+    ["awk '{print $1}' x.txt", false],
     ["cat .varve.bak", false],
     ["cat /home/me/.varved/x", false],
     ["echo varve", false],

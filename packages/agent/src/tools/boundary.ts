@@ -10,7 +10,7 @@ import { ToolFault } from "./outcome.ts";
 import type { ToolPlace } from "./tool.ts";
 
 export type Where =
-  /** In the workspace. */
+  /** In the workspace, or in a directory that the person added to it. */
   | "inside"
   /** A spill file of this very tab: may be read like the workspace. */
   | "spill"
@@ -19,12 +19,12 @@ export type Where =
 
 export interface Located {
   readonly real: string;
-  /** How results name it: relative to the workspace where it is inside, else the real path. */
+  /** How results name it: relative to the workspace where it is in that, else the real path. */
   readonly shown: string;
   readonly where: Where;
   /** Null when nothing is there. */
   readonly facts: FileFacts | null;
-  /** The workspace's real root. */
+  /** The real root that it is in: the workspace's, or that of an added directory; the workspace's where it is in none. */
   readonly root: string;
 }
 
@@ -89,17 +89,45 @@ export async function realRoot(files: FileOperations, place: ToolPlace): Promise
 export const goneWords = (cwd: string): string =>
   `The working directory ${cwd} does not exist any more. Nothing was done.`;
 
+/**
+ * The workspace's real root and those of the directories that the person added. An added one was kept by its real path, so
+ * where that is a link by now, something else stands in its place, and it counts no more; nor does one that is gone.
+ */
+export async function rootsOf(files: FileOperations, place: ToolPlace): Promise<readonly string[]> {
+  const root = await realRoot(files, place);
+  const added = place.directories ?? [];
+  const home = added.length === 0 ? null : (await resolveReal(files, place.home)).real;
+  const kept = await Promise.all(
+    added.map(async (path) => {
+      const found = await resolveReal(files, path).catch(goneOrCircle);
+      return found?.real === path && found.facts?.kind === "directory" && !(home !== null && within(path, home))
+        ? [path]
+        : [];
+    }),
+  );
+  return [root, ...kept.flat()];
+}
+
+function goneOrCircle(thrown: unknown): null {
+  if (thrown instanceof WorldFault) return null;
+  throw thrown;
+}
+
 /** Where a path argument leads. Throws what the model is to be told. */
 export async function locate(files: FileOperations, place: ToolPlace, path: string): Promise<Located> {
   if (path.includes("\0")) throw new ToolFault("A path can't hold a NUL character.");
   if (path.length > toolLimits.pathCharsMax) throw new ToolFault("The path is too long.");
-  const root = await realRoot(files, place);
+  const [root = place.cwd, ...added] = await rootsOf(files, place);
   const { real, facts } = await resolveReal(files, absoluteOf(files, path, root));
   const isSpill = within(files.spillFolder(place.tabId), real);
   // Looked at first: a server may keep its spill files in its home.
   if (!isSpill) await refuseDenied(files, place, real);
-  const where = isSpill ? "spill" : within(root, real) ? "inside" : "outside";
-  return { real, facts, where, root, shown: where === "inside" ? relative(root, real) || "." : real };
+  if (within(root, real) && !isSpill) {
+    return { real, facts, where: "inside", root, shown: relative(root, real) || "." };
+  }
+  const holder = added.find((path) => within(path, real));
+  const where = isSpill ? "spill" : holder === undefined ? "outside" : "inside";
+  return { real, facts, where, root: where === "inside" ? (holder ?? root) : root, shown: real };
 }
 
 function absoluteOf(files: FileOperations, path: string, root: string): string {
@@ -136,35 +164,4 @@ export async function deniedBelow(files: FileOperations, place: ToolPlace, root:
 export function isGuarded(located: Located): boolean {
   const parts = relative(located.root, located.real).split(sep);
   return parts.some((part) => part.toLowerCase() === ".git" || part.toLowerCase() === ".varve");
-}
-
-/**
- * Whether a command's text names `VARVE_HOME`, in the spellings that a person or model would write. This is a trip wire
- * for a question, not a wall: a shell without a sandbox can reach all that its user can.
- */
-export async function namesHome(files: FileOperations, place: ToolPlace, command: string): Promise<boolean> {
-  const text = command.replace(/["'\\]/g, "");
-  if (/VARVE_HOME/.test(text)) return true;
-  const home = (await resolveReal(files, place.home)).real;
-  const names = new Set([place.home, home]);
-  const userHome = (await resolveReal(files, files.userHome)).real;
-  if (within(userHome, home) && home !== userHome) {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own spelling of the variable.
-    for (const start of ["~", "$HOME", "${HOME}"]) names.add(`${start}/${relative(userHome, home)}`);
-  }
-  const fromPlace = relative(place.cwd, home);
-  if (fromPlace !== "") names.add(fromPlace);
-  const last = parse(home).base;
-  if (last.startsWith(".")) names.add(last);
-  return [...names].some((name) => containsPath(text, name));
-}
-
-/** `name` as a whole path or the start of one, not as a part of a longer name. */
-function containsPath(text: string, name: string): boolean {
-  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
-    const before = text[at - 1] ?? " ";
-    const after = text[at + name.length] ?? " ";
-    if (!/[\w.-]/.test(before) && !/[\w.-]/.test(after)) return true;
-  }
-  return false;
 }

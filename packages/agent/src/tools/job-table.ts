@@ -2,7 +2,6 @@
 import { toolLimits } from "./limits.ts";
 import type { ToolOperations } from "./operations.ts";
 import { cutStart, ToolFault } from "./outcome.ts";
-import { endTree } from "./process-tree.ts";
 import { ShellTask, type TaskEnd, type TaskStart } from "./shell-task.ts";
 
 export interface Job {
@@ -22,8 +21,8 @@ interface KeptJob extends Job {
 export class JobTable {
   readonly #operations: ToolOperations;
   readonly #jobs = new Map<string, KeptJob>();
-  /** Marks of processes that outlive their call. */
-  readonly #left = new Set<string>();
+  /** Ended, but not all of their processes. */
+  readonly #left = new Set<ShellTask>();
   #started = 0;
   #closed = false;
 
@@ -92,9 +91,9 @@ export class JobTable {
   }
 
   /** A foreground command ended and left processes: they end with the turn that started them, or with the tab. */
-  leave(mark: string, signal: AbortSignal): void {
-    this.#left.add(mark);
-    const end = () => void this.#endLeft(mark);
+  leave(task: ShellTask, signal: AbortSignal): void {
+    this.#left.add(task);
+    const end = () => void this.#endLeft(task);
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   }
@@ -104,7 +103,7 @@ export class JobTable {
     const jobs = [...this.#jobs.values()];
     await Promise.all([
       ...jobs.map(({ task }) => task.stop("stopped")),
-      ...[...this.#left].map((mark) => this.#endLeft(mark)),
+      ...[...this.#left].map((task) => this.#endLeft(task)),
     ]);
     await Promise.all(jobs.map(({ task }) => task.ended));
   }
@@ -113,14 +112,14 @@ export class JobTable {
     return [...this.#jobs.values()].filter(({ end }) => end === null).length;
   }
 
-  async #endLeft(mark: string): Promise<void> {
-    await endTree(this.#operations, mark, null);
-    this.#left.delete(mark);
+  async #endLeft(task: ShellTask): Promise<void> {
+    await task.endLeft();
+    this.#left.delete(task);
   }
 
   async #watch(job: KeptJob): Promise<void> {
     job.end = await job.task.ended;
-    if ((job.end.left ?? 0) > 0) this.#left.add(job.task.mark);
+    if ((job.end.left ?? 0) > 0) this.#left.add(job.task);
     const ended = [...this.#jobs.values()].filter(({ end }) => end !== null);
     for (const { id } of ended.slice(0, Math.max(0, ended.length - toolLimits.jobsEndedMax))) this.#jobs.delete(id);
   }

@@ -110,6 +110,7 @@ async function openFile(path: string): Promise<OpenFile> {
   const stats = factsOf(await handle.stat({ bigint: true }));
   return {
     facts: stats,
+    path: pathOf(handle, path),
     read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
     close: () => handle.close(),
   };
@@ -131,8 +132,11 @@ async function entries(path: string, max: number) {
 
 async function hold(path: string) {
   const handle = await openStill(path, openFlags | (constants.O_DIRECTORY ?? 0));
-  return { path: onLinux ? `/proc/${process.pid}/fd/${handle.fd}` : path, close: () => handle.close() };
+  return { path: pathOf(handle, path), close: () => handle.close() };
 }
+
+const pathOf = (handle: FileHandle, path: string): string =>
+  onLinux ? `/proc/${process.pid}/fd/${handle.fd}` : path;
 
 /** Opens a directory that is really there, making what is missing one level at a time below the last that exists. */
 async function openDirectory(path: string): Promise<FileHandle> {

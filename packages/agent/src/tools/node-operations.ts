@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@varve/protocol";
+import { nodeSandbox } from "../sandbox/node-sandbox.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeHttp } from "./node-http.ts";
 import { nodeImages } from "./node-images.ts";
@@ -28,9 +29,11 @@ export interface NodeOperationsOptions {
 
 export function nodeOperations(options: NodeOperationsOptions = {}): ToolOperations {
   const spillRoot = realpathSync(options.spillRoot ?? mkdtempSync(join(tmpdir(), "agent-output-")));
+  const processes = nodeProcesses();
   return {
     files: nodeFiles(spillRoot),
-    processes: nodeProcesses(),
+    processes,
+    sandbox: nodeSandbox(processes),
     http: nodeHttp(),
     images: nodeImages(),
     clock: options.clock ?? nodeClock,

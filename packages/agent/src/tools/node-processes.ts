@@ -1,9 +1,9 @@
 /** Processes of this machine. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { startSandboxedShell } from "../sandbox/node-sandbox-shell.ts";
+import { findProgram, sendSignal, started } from "./child-process.ts";
 import { codeOf } from "./node-files.ts";
 import {
   type ProcessOperations,
@@ -22,10 +22,7 @@ function environment(): Record<string, string> {
   return known;
 }
 
-function findShell(): string {
-  const folders = ["/bin", "/usr/bin", "/usr/local/bin", ...(process.env.PATH ?? "").split(delimiter)];
-  return folders.map((folder) => join(folder, "bash")).find((path) => existsSync(path)) ?? "/bin/sh";
-}
+const findShell = (): string => findProgram("bash") ?? "/bin/sh";
 
 /**
  * The outer shell becomes the one that runs the command, so its exit is the command's. Node hands out sockets as output,
@@ -37,7 +34,8 @@ const throughSocket = 'exec "$0" -c "$1" 2>&1';
 
 type ShellStart = Parameters<ProcessOperations["startShell"]>[0];
 
-async function startShell({ command, cwd, env }: ShellStart): Promise<ShellProcess> {
+async function startShell({ command, cwd, env, sandbox }: ShellStart): Promise<ShellProcess> {
+  if (sandbox !== undefined) return startSandboxedShell({ command, cwd, env, sandbox });
   const shell = findShell();
   const script = shell.endsWith("bash") ? throughPipe : throughSocket;
   const child = spawn(shell, ["-c", script, shell, command], {
@@ -63,25 +61,6 @@ async function startShell({ command, cwd, env }: ShellStart): Promise<ShellProce
     },
     signalGroup: (signal) => sendSignal(-pid, signal),
   };
-}
-
-function started(child: ChildProcess, cwd: string): Promise<number> {
-  return new Promise((done, failed) => {
-    child.once("spawn", () => done(child.pid ?? 0));
-    child.on("error", (error) => failed(new WorldFault(codeOf(error) ?? "UNKNOWN", cwd)));
-  });
-}
-
-function sendSignal(target: number, signal: "SIGTERM" | "SIGKILL"): void {
-  // 0 would be our own group, -1 everyone.
-  if (target === 0 || target === -1) return;
-  try {
-    process.kill(target, signal);
-  } catch (thrown) {
-    // It ended meanwhile, or belongs to another user by now (sudo), which we could not end anyway.
-    const code = codeOf(thrown);
-    if (code !== "ESRCH" && code !== "EPERM") throw thrown;
-  }
 }
 
 interface Seen {

@@ -6,6 +6,7 @@
  * after it was resolved: it fails with code "MOVED" instead.
  */
 import type { Clock } from "@varve/protocol";
+import type { HostRule } from "../sandbox/host-list.ts";
 import type { ImageOperations } from "./image-operations.ts";
 
 export type FileKind = "file" | "directory" | "link" | "fifo" | "socket" | "device";
@@ -31,6 +32,8 @@ export class WorldFault extends Error {
 
 export interface OpenFile {
   readonly facts: FileFacts;
+  /** Leads another program to this very file while it is open, whatever comes to stand under its name. */
+  readonly path: string;
   /** Bytes read into the start of `into`; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
@@ -94,6 +97,8 @@ export interface SpillFile {
 export interface ShellExit {
   readonly code: number | null;
   readonly signal: string | null;
+  /** The sandbox could not be built, so the command was not run; why is in the output. */
+  readonly notStarted?: true;
 }
 
 export interface ShellProcess {
@@ -104,8 +109,10 @@ export interface ShellProcess {
   readonly closed: Promise<void>;
   /** Replaces the listener; null reads on and throws the output away, so that what still writes does not die of it. */
   onBytes(listener: ((bytes: Uint8Array) => void) | null): void;
-  /** Signals the whole process group. */
+  /** Signals the whole process group. In a sandbox SIGTERM goes to nobody by this way, and SIGKILL ends all that is in it. */
   signalGroup(signal: "SIGTERM" | "SIGKILL"): void;
+  /** Ends the sandbox with all that is in it. Absent: the command is in none. */
+  readonly endSandbox?: () => void;
 }
 
 export interface ProgramRun {
@@ -115,6 +122,39 @@ export interface ProgramRun {
   readonly signal: AbortSignal;
   /** Answers false to have the program ended. */
   readonly onBytes: (bytes: Uint8Array) => boolean;
+}
+
+export interface SandboxStart {
+  /** The program that builds it, by whole path, and its arguments up to the command. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Where, inside, the socket of the proxy is; null: there is none. */
+  readonly socket: string | null;
+}
+
+/** What this machine has of a sandbox. `reason`: why there is none, for a person. */
+export type SandboxFound =
+  | { readonly available: true; readonly program: string }
+  | { readonly available: false; readonly reason: string };
+
+export interface SandboxOperations {
+  /** Tried once, at first use. */
+  find(): Promise<SandboxFound>;
+  /** The system's table of mounts, as it is now. */
+  mountTable(): Promise<string>;
+  /** A real directory of the tab's own that stands in for /tmp; made when first asked for. */
+  temporary(tabId: string): Promise<string>;
+  dropTemporary(tabId: string): Promise<void>;
+  /** A proxy that reaches these hosts alone, on a socket in `folder`. */
+  openProxy(rules: readonly HostRule[], folder: string): Promise<SandboxProxy>;
+  /** Removes every temporary directory. */
+  close(): Promise<void>;
+}
+
+export interface SandboxProxy {
+  /** The socket's name in its folder. */
+  readonly name: string;
+  close(): void;
 }
 
 export interface ProcessOperations {
@@ -127,6 +167,8 @@ export interface ProcessOperations {
     readonly command: string;
     readonly cwd: string;
     readonly env: Readonly<Record<string, string>>;
+    /** Absent: without a sandbox. */
+    readonly sandbox?: SandboxStart;
   }): Promise<ShellProcess>;
   /**
    * Living processes whose environment holds `variable`=`value...` (a prefix of the value suffices), and their descendants.
@@ -163,4 +205,6 @@ export interface ToolOperations {
   readonly http: HttpOperations;
   readonly images: ImageOperations;
   readonly clock: Clock;
+  /** Absent: this world has none. */
+  readonly sandbox?: SandboxOperations;
 }

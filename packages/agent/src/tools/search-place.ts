@@ -1,5 +1,5 @@
 /** Where a search goes: the real directory, or one file in it, and what is denied below. */
-import { basename, dirname, relative, sep } from "node:path";
+import { basename, dirname, isAbsolute, relative, sep } from "node:path";
 import { deniedBelow, type Located, locate, processTable, within } from "./boundary.ts";
 import type { ToolContext } from "./context.ts";
 import { toolLimits } from "./limits.ts";
@@ -28,9 +28,10 @@ export async function searchPlace(context: ToolContext, place: ToolPlace, path: 
   return { located, root, only, denied: await deniedBelow(files, place, root) };
 }
 
-/** A path below the searched root, as results name it: relative to the workspace where that is inside. */
+/** A path below the searched root, as results name it: relative to the workspace where it is in that. */
 export function shownPath({ located, root }: SearchPlace, path: string): string {
-  const prefix = located.where === "inside" ? relative(located.root, root).split(sep).join("/") : root;
+  // What is named by its real path is in an added directory, or outside.
+  const prefix = isAbsolute(located.shown) ? root : relative(located.root, root).split(sep).join("/");
   if (prefix === "") return path;
   return prefix.endsWith("/") ? prefix + path : `${prefix}/${path}`;
 }

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { toolLimits } from "./limits.ts";
-import type { ToolOperations } from "./operations.ts";
+import { type ToolOperations, WorldFault } from "./operations.ts";
 import { ToolFault } from "./outcome.ts";
 import { comparePaths } from "./path-order.ts";
 import { walkFiles } from "./walk.ts";
@@ -70,15 +70,36 @@ interface WithProgram<T> {
 }
 type Part<T> = Omit<Found<T>, "slow">;
 
-/** The program follows names, so it is sent to the directory that was checked, and to a file only while it is that file. */
+/** The program follows names, so it is sent to the very directory or file that was checked and is held open meanwhile. */
 async function byRipgrep<T>(operations: ToolOperations, scope: SearchScope, given: WithProgram<T>): Promise<Part<T>> {
   const { files } = operations;
+  const { only } = scope;
   const held = await files.hold(scope.root);
   try {
-    if (scope.only !== null) await (await files.open(join(scope.root, scope.only))).close();
-    return await inOrder(operations, { ...scope, root: held.path }, given);
+    const directory = { ...scope, root: held.path };
+    return only === null
+      ? await inOrder(operations, directory, given)
+      : await inFile(operations, { ...directory, only }, { ...given, whole: join(scope.root, only) });
   } finally {
     await held.close();
+  }
+}
+
+/** Records name the file as it was opened; they get its own name back. */
+async function inFile<T>(
+  operations: ToolOperations,
+  scope: SearchScope & { readonly only: string },
+  { kind, program, whole }: WithProgram<T> & { readonly whole: string },
+): Promise<Part<T>> {
+  const file = await operations.files.open(whole);
+  try {
+    if (file.facts.kind !== "file") throw new WorldFault("MOVED", whole);
+    const named = (text: string): string =>
+      text.startsWith(file.path) ? `${scope.only}${text.slice(file.path.length)}` : text;
+    const renamed = { ...kind, parse: (text: string) => kind.parse(named(text)) };
+    return await inOrder(operations, { ...scope, only: file.path }, { kind: renamed, program });
+  } finally {
+    await file.close();
   }
 }
 
@@ -132,7 +153,8 @@ function ripgrepArgs(scope: SearchScope, own: readonly string[], sorted: boolean
     ...["!.git", ...scope.denied.map((path) => `!/${escapeGlob(path)}`)].flatMap((glob) => ["--glob", glob]),
     ...(sorted ? ["--sort=path"] : []),
     ...own,
-    ...(scope.only === null ? [] : [`./${scope.only}`]),
+    // A whole path, so that it can't be taken for an option.
+    ...(scope.only === null ? [] : [scope.only]),
   ];
 }
 

@@ -2,6 +2,8 @@
  * One command from start to end, for `bash` in the foreground and for jobs. It ends when its shell exits, also if processes
  * that it left behind still hold the output; what they write later is read and thrown away, so that they live on.
  */
+
+import { prepareSandbox } from "../sandbox/plan.ts";
 import { noSecrets } from "../secrets/known-secrets.ts";
 import type { StreamRedactor } from "../secrets/stream-redactor.ts";
 import { goneWords } from "./boundary.ts";
@@ -27,6 +29,8 @@ export interface TaskEnd {
 export interface TaskStart {
   readonly command: string;
   readonly place: ToolPlace;
+  /** The program that builds the sandbox it runs in; null: it runs in none. */
+  readonly sandbox: string | null;
   /** Names the spill file. */
   readonly callId: string;
   /** Gets all output as it comes, for a person: sequences removed, carriage returns still in it. */
@@ -70,11 +74,15 @@ export class ShellTask {
     const facts = await files.facts(cwd);
     if (facts === null) throw new ToolFault(goneWords(cwd));
     const mark = `${homeMark(home)}.${processes.newMark()}`;
-    const env = childEnvironment(processes.environment(), start.place, mark);
+    const box = start.sandbox === null ? null : await prepareSandbox(operations, start.place, start.sandbox);
+    const env = { ...childEnvironment(processes.environment(), start.place, mark), ...box?.variables };
     try {
-      const shell = await processes.startShell({ command: start.command, cwd, env });
+      const inBox = box === null ? {} : { sandbox: box.start };
+      const shell = await processes.startShell({ command: start.command, cwd, env: withoutNulls(env), ...inBox });
+      if (box !== null) void shell.closed.then(box.close);
       return new ShellTask(operations, start, { shell, mark });
     } catch (thrown) {
+      box?.close();
       if (thrown instanceof WorldFault && thrown.code === "ENOENT") throw new ToolFault(goneWords(cwd));
       throw thrown;
     }
@@ -101,6 +109,12 @@ export class ShellTask {
     if (!this.#exited) this.#early ??= reason;
     this.#ending ??= endTree(this.#operations, this.mark, this.#shell);
     return this.#ending;
+  }
+
+  /** Ends what it left running, after its own end: by the mark, and with its sandbox also what shed that. */
+  async endLeft(): Promise<void> {
+    await endTree(this.#operations, this.mark, null);
+    this.#shell.endSandbox?.();
   }
 
   /** What the model is told of the output so far. */
@@ -163,6 +177,10 @@ export class ShellTask {
       if (this.#heard === before) return;
     }
   }
+}
+
+function withoutNulls(env: Readonly<Record<string, string | null>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }
 
 export const lineEnded = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

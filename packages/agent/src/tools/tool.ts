@@ -9,6 +9,14 @@
 import type { JsonObject, PermissionSubject, StoredRow, TabId, ToolDefinition } from "@varve/protocol";
 import type { Secrets } from "../secrets/known-secrets.ts";
 
+/** How a tab's commands run. */
+export interface SandboxWish {
+  /** `on`: in a sandbox where there is one; `required`: only in one. */
+  readonly mode: "off" | "on" | "required";
+  /** Hosts that they may reach from there, as `name`, `*.name` or with `:port`; `*` alone: all. */
+  readonly network: readonly string[];
+}
+
 /** Where a tab's tools work. One per tab, living as long as the server does. */
 export interface ToolPlace {
   readonly tabId: TabId;
@@ -16,6 +24,10 @@ export interface ToolPlace {
   readonly cwd: string;
   /** `VARVE_HOME`: denied to every tool in every mode. */
   readonly home: string;
+  /** Real paths of directories that the person added: they count as inside for as long as they are no link. */
+  readonly directories?: readonly string[];
+  /** Absent: commands run without a sandbox. */
+  readonly sandbox?: SandboxWish;
   /**
    * Names of environment variables that no child may see, some with a `*` in front or behind for any beginning or end
    * (VARVE_* is always among them).

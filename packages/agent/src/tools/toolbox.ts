@@ -60,10 +60,12 @@ export function createToolBox(operations: ToolOperations, options: ToolBoxOption
     closePlace: async (tabId, outputs = "drop") => {
       await forget(tabId);
       if (outputs === "drop") await operations.files.dropSpills(tabId);
+      await operations.sandbox?.dropTemporary(tabId);
     },
     // Spill files stay: results that name them are still in the logs when a server starts again.
     close: async () => {
       await Promise.all([...tabs.keys()].map(forget));
+      await operations.sandbox?.close();
     },
   };
 }

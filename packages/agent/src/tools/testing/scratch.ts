@@ -6,7 +6,7 @@ import { type Json, type JsonObject, parseTabId, type StoredRow, type TabId } fr
 import type { ToolBoxOptions } from "../context.ts";
 import { nodeOperations } from "../node-operations.ts";
 import type { ToolOperations } from "../operations.ts";
-import type { PreparedCall, ToolBox, ToolOutcome, ToolPlace } from "../tool.ts";
+import type { PreparedCall, SandboxWish, ToolBox, ToolOutcome, ToolPlace } from "../tool.ts";
 import { createToolBox } from "../toolbox.ts";
 
 export interface CallOptions {
@@ -35,6 +35,8 @@ export interface Scratch extends AsyncDisposable {
 export interface ScratchOptions extends ToolBoxOptions {
   readonly change?: (operations: ToolOperations) => ToolOperations;
   readonly hiddenEnv?: readonly string[];
+  readonly sandbox?: SandboxWish;
+  readonly directories?: readonly string[];
 }
 
 export function tabId(text: string): TabId {
@@ -52,7 +54,14 @@ export function scratch(options: ScratchOptions = {}): Scratch {
   const real = nodeOperations({ spillRoot: join(base, "spill") });
   const operations = options.change?.(real) ?? real;
   const box = createToolBox(operations, options);
-  const place = { tabId: tabId("tab"), cwd: ws, home: join(base, "home"), hiddenEnv: options.hiddenEnv ?? [] };
+  const place: ToolPlace = {
+    tabId: tabId("tab"),
+    cwd: ws,
+    home: join(base, "home"),
+    hiddenEnv: options.hiddenEnv ?? [],
+    ...(options.sandbox !== undefined && { sandbox: options.sandbox }),
+    ...(options.directories !== undefined && { directories: options.directories }),
+  };
   const toolNamed = (name: string) => {
     const tool = box.get(name);
     if (tool === undefined) throw new Error(`no tool ${name}`);
