@@ -27,5 +27,6 @@ export function parseCommand(text: string): ParsedCommand {
 
 function reOf(json: unknown): number | undefined {
   if (typeof json !== "object" || json === null || !("re" in json)) return undefined;
-  return typeof json.re === "number" ? json.re : undefined;
+  // A number that no JSON can write (1e400 is read as infinity) cannot be told back.
+  return Number.isFinite(json.re) && typeof json.re === "number" ? json.re : undefined;
 }

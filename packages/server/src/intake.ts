@@ -11,6 +11,7 @@ export async function takeBody(request: Request, intake: Intake): Promise<unknow
       return undefined;
     case "bytes": {
       const bytes = await readBytes(request.body, intake.bytesMax);
+      if (isFault(bytes)) return bytes;
       return bytes ?? fault("blob-too-large", `A file may have ${intake.bytesMax} bytes.`, "Nothing was kept.");
     }
     case "json":
@@ -20,6 +21,7 @@ export async function takeBody(request: Request, intake: Intake): Promise<unknow
 
 async function takeJson(request: Request, intake: Extract<Intake, { kind: "json" }>): Promise<unknown | Fault> {
   const bytes = await readBytes(request.body, limits.bodyBytesMax);
+  if (isFault(bytes)) return bytes;
   if (bytes === null) {
     return fault(
       "body-too-large",
@@ -52,8 +54,16 @@ function parseJson(bytes: Uint8Array): unknown | Fault {
   }
 }
 
-/** Null when there are more bytes than `max`. */
-async function readBytes(body: ReadableStream<Uint8Array> | null, max: number): Promise<Uint8Array | null> {
+/** Null when there are more bytes than `max`. Whoever goes in the middle of a body has said nothing: no error of ours. */
+async function readBytes(body: ReadableStream<Uint8Array> | null, max: number): Promise<Uint8Array | null | Fault> {
+  try {
+    return await readWhole(body, max);
+  } catch {
+    return fault("bad-request", "The body did not come whole.", "Nothing was changed.");
+  }
+}
+
+async function readWhole(body: ReadableStream<Uint8Array> | null, max: number): Promise<Uint8Array | null> {
   if (body === null) return new Uint8Array();
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -1,6 +1,7 @@
+import { Agent } from "node:http";
 import { limits } from "@varve/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Caller } from "./testing/call.ts";
+import { type Caller, socketCaller } from "./testing/call.ts";
 import { type House, openHouse } from "./testing/house.ts";
 import { openedSocket, openSocket, type Socket } from "./testing/socket.ts";
 
@@ -75,6 +76,17 @@ describe("the upgrade", () => {
   test("[WS-10] H18: there is no socket at any other address", async () => {
     expect(await openSocket(`ws://${caller.host}/elsewhere`, bearer())).toBe(404);
     expect(await openSocket(`ws://${caller.host}/`, bearer())).toBe(404);
+  });
+
+  test.each<[string, Readonly<Record<string, string>>]>([
+    ["to something else", { upgrade: "other" }],
+    ["without a key", { upgrade: "websocket", "sec-websocket-version": "13" }],
+    ["of a version that nobody speaks", { upgrade: "websocket", "sec-websocket-version": "99" }],
+  ])("[WS-10] a handshake %s is refused in JSON, as everything is", async (_what, headers) => {
+    const ask = { method: "GET", path: "/api/ws", headers: { ...bearer(), connection: "Upgrade", ...headers } };
+    const reply = await socketCaller(Number(new URL(caller.origin).port), new Agent())(ask);
+    expect(reply).toMatchObject({ status: 400, json: { error: { code: "bad-request" } } });
+    expect(reply.headers["content-type"]).toContain("application/json");
   });
 });
 

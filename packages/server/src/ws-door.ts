@@ -1,7 +1,7 @@
 /** WebSocket at `/api/ws`: the gate decides at the upgrade, `ConnectionDoor` does the rest. */
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { isFault, limits } from "@varve/protocol";
+import { type Fault, fault, isFault, limits } from "@varve/protocol";
 import { type WebSocket, WebSocketServer } from "ws";
 import { admitSocket, type GatePorts, type Knock, type Visitor } from "./auth/gate.ts";
 import { ConnectionDoor, closeCodes, type DoorPorts } from "./connection-door.ts";
@@ -31,6 +31,8 @@ export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: G
     // No protocol is spoken below ours, and nothing that a caller offers there is told back.
     handleProtocols: () => false,
   });
+  // A handshake that is none is refused like everything else, not by a text of the library's.
+  sockets.on("wsClientError", (error, duplex) => refuseRaw(duplex, notSocket(error)));
   const doors = new Set<ConnectionDoor>();
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const visitor = request.url?.split("?", 1)[0] === "/api/ws" ? admitSocket(knockOf(request), ports.gate) : null;
@@ -91,6 +93,8 @@ export function openWsDoor(server: Server, ports: DoorPorts & { readonly gate: G
     },
   };
 }
+
+const notSocket = (error: Error): Fault => fault("bad-request", `This is no handshake of a socket: ${error.message}.`);
 
 function knockOf(request: IncomingMessage): Knock {
   // All values of a name: of two Host headers the first one alone must not decide.

@@ -5,16 +5,21 @@ import { type Fault, fault, type RandomBytes } from "@varve/protocol";
 import { newSecret } from "./secrets.ts";
 
 const shortest = 16;
+/** What a header can carry: printable, in ASCII, without spaces. */
+const sayable = /^[\x21-\x7e]+$/;
 
 /** The token of a home that has one; null when there is none yet. */
 export async function readToken(path: string, given: string | undefined): Promise<string | null | Fault> {
   if (given !== undefined && given !== "") {
-    if (given.length >= shortest && /^\S+$/.test(given)) return given;
-    return fault("bad-request", `VARVE_TOKEN must have at least ${shortest} characters and no spaces.`);
+    if (given.length >= shortest && sayable.test(given)) return given;
+    return fault(
+      "bad-request",
+      `VARVE_TOKEN must have at least ${shortest} characters, all of them ASCII, and no spaces.`,
+    );
   }
   try {
     const kept = (await readFile(path, "utf8")).trim();
-    return kept.length >= shortest ? kept : null;
+    return kept.length >= shortest && sayable.test(kept) ? kept : null;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ENOENT" ? null : unreadable(path, error);
   }
