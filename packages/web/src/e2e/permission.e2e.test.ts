@@ -77,6 +77,17 @@ describe("a question", () => {
   });
 });
 
+test("a card that does not come is missed in words, and typed text refuses the call still", async () => {
+  await using opened = await site.open("#/tab/main");
+  const { page } = opened;
+  await page.route(/permission-card/, (route) => route.abort());
+  await page.getByTestId("tab-row").filter({ hasText: "Set up the release script" }).click();
+  await page.getByTestId("permission-missing").waitFor();
+  await page.getByTestId("message-field").fill("not now");
+  await page.getByTestId("message-field").press("Enter");
+  expect(await page.getByTestId("permission-answered").textContent()).toBe("Denied: not now");
+});
+
 describe("a tab that is more open than it seems", () => {
   test("says so at its head, and its rules and questions can be read and taken back", async () => {
     await using opened = await site.open("no-sandbox#/tab/open");
