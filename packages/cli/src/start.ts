@@ -1,6 +1,6 @@
 /** `varve`: the server in this process, until somebody asks it to end. */
 import { isFault } from "@varve/protocol";
-import { type RunningServer, startServer } from "@varve/server";
+import { osKeyRing, type RunningServer, startServer } from "@varve/server";
 import type { StartCommand } from "./arguments.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { sentenceOf } from "./say.ts";
@@ -15,6 +15,7 @@ export async function start(command: StartCommand, world: World): Promise<ExitCo
   const outcome = await startServer({
     ...{ host, port, home, allowHosts, trustProxies, publicUrl, importDb },
     ...{ env, userHome, clock, randomBytes, random, fetch, pid, webRoot, version, build },
+    keyRing: osKeyRing,
     writeLog: world.err,
   });
   if (isFault(outcome)) {

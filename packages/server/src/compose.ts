@@ -1,11 +1,13 @@
 /** The parts of a server on an open log, put together. Nothing listens and no turn runs yet. */
 import { mkdirSync } from "node:fs";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import {
+  cleanContext,
   createModelRegistry,
   createToolBox,
   decide,
+  hiddenValues,
+  KnownSecrets,
   type ModelRegistry,
   nodeContextOperations,
   nodeOperations,
@@ -17,8 +19,6 @@ import { type Fault, type IdMaker, idMaker, isFault, uuidV7Maker } from "@varve/
 import { ApiTokens, apiTokenPattern as apiToken } from "./auth/api-tokens.ts";
 import { Devices } from "./auth/devices.ts";
 import type { GatePorts } from "./auth/gate.ts";
-import { hostNames } from "./auth/hosts.ts";
-import { type Proxies, parseProxies } from "./auth/proxies.ts";
 import { newSecret } from "./auth/secrets.ts";
 import { SignInCodes } from "./auth/sign-in-codes.ts";
 import { loadToken } from "./auth/token.ts";
@@ -26,10 +26,11 @@ import { Credentials } from "./credentials.ts";
 import { directoriesOf } from "./directories.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { instanceId } from "./instance.ts";
-import { boundNames, networkNames, type PublicUrl, parsePublicUrl } from "./listen-address.ts";
+import { KeyHolder, keyRingWish } from "./key-holder.ts";
 import { type LogLine, logLines, parseLevel } from "./log-line.ts";
 import { factsByName } from "./model-facts.ts";
 import { ruleReader } from "./permission-files.ts";
+import { publicAddress } from "./public-address.ts";
 import { Settings } from "./settings.ts";
 import type { StartOptions } from "./start-options.ts";
 import { createWorkspace, type LiveWorkspace } from "./workspace/workspace.ts";
@@ -59,9 +60,11 @@ function outputFolder(home: string): string {
 
 export async function compose(log: Log, options: StartOptions): Promise<Parts | Fault> {
   const { home, clock, env, randomBytes: random } = options;
+  const secrets = new KnownSecrets();
   const models = createModelRegistry({
     env,
     clock,
+    secrets,
     fetch: options.fetch,
     ...(options.demoDelayMs !== undefined && { demoDelayMs: options.demoDelayMs }),
   });
@@ -72,15 +75,26 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
     instanceId(log, random),
     Devices.load({ log, clock, random }),
     ApiTokens.load({ log, clock, random }),
-    Settings.load({ log, models, home }),
+    Settings.load({
+      ...{ log, models, home },
+      hidden: (names) => secrets.know("hidden variables", hiddenValues(env, names)),
+    }),
   ]);
   if (isFault(token)) return token;
   if (isFault(instance)) return instance;
+  secrets.know("token", [token]);
   const redact = (text: string): string =>
-    models.redact(text).replaceAll(token, "[token]").replaceAll(apiToken, "[token]");
+    models.redact(text.replaceAll(token, "[token]").replaceAll(apiToken, "[token]"));
   const line = logLines({ level: parseLevel(env.VARVE_LOG), clock, write: options.writeLog, redact });
   const unreadable = (keyId: string, why: string): void => line("warn", "credential-unusable", { keyId, why });
-  const credentials = await Credentials.load({ log, models, clock, random, keyPath: join(home, "key"), unreadable });
+  const holder = new KeyHolder({
+    path: join(home, "key"),
+    ...{ random, clock, wish: keyRingWish(env.VARVE_KEYRING) },
+    ring: options.keyRing ?? (async () => null),
+    told: (event, facts) => line(event === "key-file-was-open" ? "warn" : "info", event, facts),
+    known: (secret) => secrets.know("key", [secret]),
+  });
+  const credentials = await Credentials.load({ log, models, clock, random, holder, unreadable });
   const makeId = uuidV7Maker(clock.now, random);
   const boot = makeId();
   const operations = nodeOperations({ clock, spillRoot: outputFolder(home) });
@@ -88,60 +102,20 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const tools = options.toolSource?.(builtIn) ?? builtIn;
   const directories = directoriesOf({ userHome: options.userHome, home });
   const ids = idMaker(makeId);
-  const workspace = await workspaceOn(log, options, { ids, boot, models, tools, line, settings, directories });
-  const { proxies, publicUrl } = address;
-  const interfaces = networkInterfaces();
-  const allowed = publicUrl === null ? options.allowHosts : [...options.allowHosts, publicUrl.name];
-  const names = hostNames(boundNames(options.host, interfaces), allowed);
+  const workspace = await workspaceOn(log, options, {
+    ...{ ids, boot, models, tools, line, settings, directories, secrets },
+  });
+  const { proxies, names, publicUrl, networkNames } = address;
   const proofKey = newSecret(random);
+  secrets.know("proof key", [proofKey]);
   const codes = new SignInCodes({ clock, random });
   const gate: GatePorts = { token, devices, tokens, cookieName: `varve-${instance}`, names, proxies };
   const { webRoot, version, build } = options;
   const doors = openDoors({
-    workspace,
-    models,
-    blobs: log.blobs,
-    gate,
-    codes,
-    credentials,
-    settings,
-    directories,
-    clock,
-    userHome: options.userHome,
-    log: line,
-    webRoot,
-    version,
-    build,
-    boot,
-    proofKey,
-    publicUrl: publicUrl?.origin ?? null,
-    networkNames: networkNames(options.host, interfaces),
+    ...{ workspace, models, gate, codes, credentials, settings, directories, clock, webRoot, version, build, boot },
+    ...{ proofKey, publicUrl, networkNames, blobs: log.blobs, userHome: options.userHome, log: line },
   });
-  return {
-    token,
-    boot,
-    proofKey,
-    publicUrl: publicUrl?.origin ?? null,
-    line,
-    codes,
-    gate,
-    operations,
-    tools,
-    workspace,
-    doors,
-  };
-}
-
-/** How the server is reached from outside, as the person said it. */
-function publicAddress({ trustProxies = [], publicUrl }: StartOptions): Fault | PublicAddress {
-  const proxies = parseProxies(trustProxies);
-  if (isFault(proxies)) return proxies;
-  const parsed = publicUrl === undefined ? null : parsePublicUrl(publicUrl);
-  return isFault(parsed) ? parsed : { proxies, publicUrl: parsed };
-}
-interface PublicAddress {
-  readonly proxies: Proxies;
-  readonly publicUrl: PublicUrl | null;
+  return { token, boot, proofKey, publicUrl, line, codes, gate, operations, tools, workspace, doors };
 }
 
 interface Surroundings {
@@ -150,6 +124,7 @@ interface Surroundings {
   readonly models: ModelRegistry;
   readonly tools: ToolBox;
   readonly line: LogLine;
+  readonly secrets: KnownSecrets;
   readonly settings: Settings;
   readonly directories: ReturnType<typeof directoriesOf>;
 }
@@ -163,7 +138,8 @@ function workspaceOn(log: Log, options: StartOptions, parts: Surroundings): Prom
     clock,
     random,
     giveWay: () => new Promise((resolve) => setImmediate(resolve)),
-    context: nodeContextOperations({ clock, shell: env.SHELL }),
+    context: cleanContext(nodeContextOperations({ clock, shell: env.SHELL }), rest.secrets),
+    hiddenEnv: () => settings.hiddenEnv,
     decide,
     rules: ruleReader(home, (problem) => line("warn", "permission-rules", { problem })),
     home,

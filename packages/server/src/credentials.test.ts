@@ -6,6 +6,7 @@ import { isFault } from "@varve/protocol";
 import { createFakeProvider, createPrng } from "@varve/sim";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Credentials } from "./credentials.ts";
+import { KeyHolder } from "./key-holder.ts";
 import { realClock, temporaryFolder } from "./testing/house.ts";
 
 const apiKey = "sk-test-0123456789abcdef";
@@ -26,7 +27,15 @@ async function make(log = memoryLog(), fetch = globalThis.fetch) {
     models,
     clock: realClock,
     random: (into) => prng.fill(into),
-    keyPath: join(home, "key"),
+    holder: new KeyHolder({
+      path: join(home, "key"),
+      random: (into) => prng.fill(into),
+      clock: realClock,
+      wish: "auto",
+      ring: async () => null,
+      told: () => undefined,
+      known: () => undefined,
+    }),
     unreadable: (keyId, why) => told.push(`${keyId}: ${why}`),
   });
   return { log, models, credentials, told };
@@ -109,7 +118,7 @@ describe("stored keys", () => {
     const again = await make(first.log);
     expect(again.models.credentials()).toMatchObject([{ id: "old", keyHint: "9876" }]);
     expect(again.told.toSorted()).toEqual([
-      "anthropic: the key file of this home is missing or unreadable",
+      "anthropic: the key file of this home is missing",
       'strange: its provider "nobody" is not known',
     ]);
     const refused = await again.credentials.add({

@@ -1,9 +1,8 @@
 /**
- * Keys that a person gave. They are tried once before they are kept, encrypted with a key file that only its owner can
- * read, and never handed out again: whoever reads the database alone reads no key.
+ * Keys that a person gave. They are tried once before they are kept, encrypted with a key that is held elsewhere, and never
+ * handed out again: whoever reads the database alone reads no key.
  */
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import { chmod, readFile, writeFile } from "node:fs/promises";
 import type { KnownCredential, ModelRegistry } from "@varve/agent";
 import type { KeyEntry, Log } from "@varve/log";
 import {
@@ -15,14 +14,15 @@ import {
   type NewCredential,
   type RandomBytes,
 } from "@varve/protocol";
+import type { HeldKey, KeyHolder } from "./key-holder.ts";
+import { typedKey } from "./typed-key.ts";
 
 export interface CredentialPorts {
   readonly log: Pick<Log, "keys" | "putKey" | "removeKey">;
   readonly models: ModelRegistry;
   readonly clock: Clock;
   readonly random: RandomBytes;
-  /** `$VARVE_HOME/key`. */
-  readonly keyPath: string;
+  readonly holder: Pick<KeyHolder, "read" | "readOrMake">;
   /** A stored key that cannot be used; it is kept as it is. */
   readonly unreadable: (keyId: string, why: string) => void;
 }
@@ -45,9 +45,9 @@ export class Credentials {
     const credentials = new Credentials(ports);
     const entries = await ports.log.keys();
     if (entries.length === 0) return credentials;
-    const key = await readKey(ports.keyPath);
+    const held = await ports.holder.read();
     const known = entries.flatMap((entry) => {
-      const opened = openEntry(entry, key);
+      const opened = openEntry(entry, held);
       if (typeof opened !== "string") return [opened];
       ports.unreadable(entry.keyId, opened);
       return [];
@@ -134,18 +134,18 @@ export class Credentials {
 
   async #seal(key: string | null, id: string): Promise<string | null | Fault> {
     if (key === null) return null;
-    const file = (await readKey(this.#ports.keyPath)) ?? (await makeKey(this.#ports));
-    if (isFault(file)) return file;
+    const held = await this.#ports.holder.readOrMake();
+    if (isFault(held)) return held;
     const iv = new Uint8Array(12);
     this.#ports.random(iv);
-    const cipher = createCipheriv("aes-256-gcm", file, iv).setAAD(Buffer.from(id));
+    const cipher = createCipheriv("aes-256-gcm", held, iv).setAAD(Buffer.from(id));
     const text = Buffer.concat([cipher.update(key, "utf8"), cipher.final()]);
     return `${sealedMark}${Buffer.concat([iv, cipher.getAuthTag(), text]).toString("base64")}`;
   }
 }
 
 function trimmed({ provider, key, baseUrl }: NewCredential): NewCredential {
-  const [cleanKey, cleanUrl] = [key?.trim(), baseUrl?.trim()];
+  const [cleanKey, cleanUrl] = [key === undefined ? undefined : typedKey(key), baseUrl?.trim()];
   return { provider, ...(cleanKey && { key: cleanKey }), ...(cleanUrl && { baseUrl: cleanUrl }) };
 }
 
@@ -157,16 +157,17 @@ function holdsSecret(baseUrl: string | undefined): boolean {
 }
 
 /** The credential, or why it cannot be used. */
-function openEntry(entry: KeyEntry, key: Buffer | null): KnownCredential | string {
+function openEntry(entry: KeyEntry, held: HeldKey): KnownCredential | string {
   const { keyId: id, provider, secret, baseUrl } = entry;
   if (!isProvider(provider)) return `its provider "${provider}" is not known`;
   const known = { id, provider, baseUrl, source: "stored" } as const;
   // Taken over from an older database, where keys stood as they are.
   if (secret === null || !secret.startsWith(sealedMark)) return { ...known, key: secret };
-  if (key === null) return "the key file of this home is missing or unreadable";
+  if (held.kind === "none") return "the key file of this home is missing";
+  if (held.kind === "unusable") return held.why;
   const bytes = Buffer.from(secret.slice(sealedMark.length), "base64");
   try {
-    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12)).setAAD(Buffer.from(id));
+    const decipher = createDecipheriv("aes-256-gcm", held.key, bytes.subarray(0, 12)).setAAD(Buffer.from(id));
     decipher.setAuthTag(bytes.subarray(12, 28));
     return { ...known, key: Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8") };
   } catch {
@@ -176,31 +177,3 @@ function openEntry(entry: KeyEntry, key: Buffer | null): KnownCredential | strin
 }
 
 const isProvider = (name: string): name is Credential["provider"] => providers.includes(name);
-
-/** Null when there is none that can be used. */
-async function readKey(path: string): Promise<Buffer | null> {
-  try {
-    const key = Buffer.from((await readFile(path, "utf8")).trim(), "base64");
-    return key.length === 32 ? key : null;
-  } catch {
-    // Missing or unreadable: what it opens is reported as unusable, and a new one is never written over it.
-    return null;
-  }
-}
-
-async function makeKey({ keyPath, random }: CredentialPorts): Promise<Buffer | Fault> {
-  const key = new Uint8Array(32);
-  random(key);
-  try {
-    await writeFile(keyPath, `${Buffer.from(key).toString("base64")}\n`, { mode: 0o600, flag: "wx" });
-    await chmod(keyPath, 0o600);
-    return Buffer.from(key);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : "unknown";
-    return fault(
-      "log-unavailable",
-      `The key file ${keyPath} cannot be made or used (${why}).`,
-      "The key was not kept.",
-    );
-  }
-}

@@ -1,6 +1,6 @@
 /** Settings that belong to the server as a whole, and the plain files that belong to the person. */
 import { join } from "node:path";
-import { type ModelRegistry, type PriceOverrides, turnLimits } from "@varve/agent";
+import { hiddenNamePattern, type ModelRegistry, type PriceOverrides, turnLimits } from "@varve/agent";
 import type { Log } from "@varve/log";
 import { type Fault, fault, isFault } from "@varve/protocol";
 import { z } from "zod";
@@ -9,11 +9,15 @@ export interface SettingPorts {
   readonly log: Pick<Log, "settings" | "putSetting">;
   readonly models: Pick<ModelRegistry, "resolve" | "list" | "setOverrides">;
   readonly home: string;
+  /** Told at the start and at each change: which environment variables no child may see. */
+  readonly hidden?: (names: readonly string[]) => void;
 }
 
 const nameCharsMax = 200;
 /** Models whose prices a person may set; one more is refused. */
 const overridesMax = 200;
+/** Names of variables, and beginnings and ends of such, that a person may hide. */
+const hiddenEnvMax = 100;
 
 const rate = z.number().nonnegative().max(1_000_000).optional();
 const overrideSchema = z.strictObject({
@@ -36,6 +40,10 @@ const fields = {
   priceOverrides: z
     .record(modelName, overrideSchema)
     .refine((models) => Object.keys(models).length <= overridesMax, `at most ${overridesMax} models`),
+  /** Environment variables that no child of a tool sees, and whose values are replaced wherever they show. */
+  hiddenEnv: z
+    .array(z.string().regex(hiddenNamePattern, "a name of a variable, or a part of one behind or before a *"))
+    .max(hiddenEnvMax),
 };
 const schema = z.object(fields).partial();
 type Values = { readonly [K in keyof typeof fields]: z.infer<(typeof fields)[K]> | null };
@@ -47,9 +55,16 @@ const keys: Readonly<Record<Name, string>> = {
   dayMoneyMax: "server.day-money-max",
   defaultStepsMax: "server.default-steps-max",
   priceOverrides: "server.price-overrides",
+  hiddenEnv: "server.hidden-env",
 };
-const names: readonly Name[] = ["defaultModel", "dayMoneyMax", "defaultStepsMax", "priceOverrides"];
-const nothing: Values = { defaultModel: null, dayMoneyMax: null, defaultStepsMax: null, priceOverrides: null };
+const nothing: Values = {
+  defaultModel: null,
+  dayMoneyMax: null,
+  defaultStepsMax: null,
+  priceOverrides: null,
+  hiddenEnv: null,
+};
+const names: readonly Name[] = ["defaultModel", "dayMoneyMax", "defaultStepsMax", "priceOverrides", "hiddenEnv"];
 
 export class Settings {
   readonly #ports: SettingPorts;
@@ -59,6 +74,7 @@ export class Settings {
     this.#ports = ports;
     this.#values = values;
     ports.models.setOverrides(this.priceOverrides);
+    ports.hidden?.(this.hiddenEnv);
   }
 
   static async load(ports: SettingPorts): Promise<Settings> {
@@ -79,6 +95,9 @@ export class Settings {
   }
   get defaultStepsMax(): number {
     return this.#values.defaultStepsMax ?? turnLimits.stepsMax;
+  }
+  get hiddenEnv(): readonly string[] {
+    return this.#values.hiddenEnv ?? [];
   }
   get priceOverrides(): PriceOverrides {
     return overridesOf(this.#values.priceOverrides ?? {});
@@ -102,7 +121,12 @@ export class Settings {
         files: join(home, "blobs"),
         token: join(home, "token"),
       },
-      values: { ...this.#values, defaultStepsMax: this.defaultStepsMax, priceOverrides: this.priceOverrides },
+      values: {
+        ...this.#values,
+        defaultStepsMax: this.defaultStepsMax,
+        priceOverrides: this.priceOverrides,
+        hiddenEnv: this.hiddenEnv,
+      },
     };
   }
 
@@ -132,6 +156,7 @@ export class Settings {
     if (problem !== null) return problem;
     this.#values = { ...this.#values, ...value };
     if (name === "priceOverrides") this.#ports.models.setOverrides(this.priceOverrides);
+    if (name === "hiddenEnv") this.#ports.hidden?.(this.hiddenEnv);
     return null;
   }
 }

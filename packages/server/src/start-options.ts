@@ -1,5 +1,6 @@
 import type { ToolBox } from "@varve/agent";
 import type { Clock, RandomBytes } from "@varve/protocol";
+import type { KeyRing } from "./key-holder.ts";
 
 /** Everything that a server takes from the world. */
 export interface StartOptions {
@@ -23,6 +24,8 @@ export interface StartOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly fetch: typeof globalThis.fetch;
+  /** The key ring of this system, for the key that protects stored credentials. Absent: it is kept in a file. */
+  readonly keyRing?: () => Promise<KeyRing | null>;
   readonly pid: number;
   /** The built page, or null. */
   readonly webRoot: string | null;

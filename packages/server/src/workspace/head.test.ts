@@ -1,3 +1,4 @@
+import { noSecrets } from "@varve/agent";
 import { FaultError, memoryLog } from "@varve/log";
 import { type ChunkId, fault, isFault, type LogId, limits, type TabId, type TurnId } from "@varve/protocol";
 import { createFakeClock, createFakeIds } from "@varve/sim";
@@ -19,6 +20,7 @@ async function core(): Promise<TabCore> {
     clock,
     ids,
     giveWay: async () => undefined,
+    secrets: noSecrets,
     sealed: () => undefined,
     changed: () => undefined,
     settled: async () => undefined,

@@ -3,6 +3,7 @@
  * learns that the batch is durable, announces what it says. Used by the tab's commands (`tab-actor.ts`) and by its running
  * turn (`turn-run.ts`), always inside the tab's mailbox.
  */
+import type { Secrets } from "@varve/agent";
 import {
   type Batch,
   type Claim,
@@ -34,6 +35,7 @@ import {
 import { createFolder, type Folder } from "@varve/wire";
 import { LogReader, type Reading } from "../context/log-reading.ts";
 import { BlockJournal } from "./block-journal.ts";
+import { cleanBatch } from "./clean-batch.ts";
 import { Mailbox } from "./mailbox.ts";
 import { TabFeed } from "./tab-feed.ts";
 import { optionsOf } from "./tab-options.ts";
@@ -45,6 +47,8 @@ export interface CorePorts {
   readonly ids: IdMaker;
   /** Lets whatever else waits in this process have its turn: long reads are done in pages. */
   readonly giveWay: () => Promise<void>;
+  /** Taken out of everything that is written. */
+  readonly secrets: Secrets;
   /** These rows are durable, and nobody was told of them yet. */
   readonly sealed: (fence: Fence, rows: readonly StoredRow[]) => void;
   /** Something that the tab list shows has changed. */
@@ -199,7 +203,9 @@ export class TabCore {
   }
 
   /** Inside the mailbox. What was committed is announced before this answers. */
-  async commit(batch: Batch): Promise<CommitOutcome> {
+  async commit(given: Batch): Promise<CommitOutcome> {
+    // The last moment: what is sealed never changes. Nothing is announced before, so nobody sees it otherwise either.
+    const batch = cleanBatch(given, this.ports.secrets);
     if (this.#gone !== null) return { kind: "failed", fault: this.#gone };
     const problem = this.#doubt === null ? null : await this.settle();
     if (problem !== null) return { kind: "failed", fault: problem };

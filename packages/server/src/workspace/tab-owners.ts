@@ -2,7 +2,7 @@
  * Gives every tab its one owner in this process, when somebody first needs it. An owner that takes over a tab whose turn was
  * left unfinished ends that turn, or goes on waiting with it, before anybody else reaches the tab.
  */
-import { recover } from "@varve/agent";
+import { noSecrets, recover } from "@varve/agent";
 import type { Fence, TabEntry } from "@varve/log";
 import { type Fault, fault, isFault, type LimitName, type StoredRow, type TabId } from "@varve/protocol";
 import { outcomeFault } from "./act-faults.ts";
@@ -155,6 +155,7 @@ export class TabOwners {
       clock,
       ids,
       giveWay,
+      secrets: options.secrets ?? noSecrets,
       changed,
       sealed,
       settled: (rows, stops) => actor.settled(rows, stops),

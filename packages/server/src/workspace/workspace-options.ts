@@ -5,6 +5,7 @@ import type {
   ModelFacts,
   ModelRegistry,
   PermissionRule,
+  Secrets,
   Spending,
   TabContext,
   ToolBox,
@@ -33,6 +34,10 @@ export interface WorkspaceOptions {
   readonly rules: (cwd: string) => readonly PermissionRule[];
   /** `VARVE_HOME`. */
   readonly home: string;
+  /** Taken out of everything that a tab writes or shows. Absent: none are known. */
+  readonly secrets?: Secrets;
+  /** Environment variables that a person hides from children. Absent: none. */
+  readonly hiddenEnv?: () => readonly string[];
   /** Answers after whatever else waits in this process has had its turn. */
   readonly giveWay: () => Promise<void>;
   /** Names one start of the server. */
@@ -71,7 +76,8 @@ export function turnPorts(options: WorkspaceOptions, core: TabCore, spending: ()
       tabId: core.tabId,
       cwd: core.tab.cwd,
       home: options.home,
-      hiddenEnv: models.secretEnv,
+      hiddenEnv: [...models.secretEnv, ...(options.hiddenEnv?.() ?? [])],
+      ...(options.secrets !== undefined && { secrets: options.secrets }),
     },
     folder: core.folder(),
     spending,

@@ -1,3 +1,4 @@
+import { noSecrets } from "@varve/agent";
 import type { TabChange, TabEntry } from "@varve/log";
 import {
   type Accepted,
@@ -163,7 +164,7 @@ export class LiveWorkspace implements Workspace {
     if (isFault(resolved)) return resolved;
     const entry = await log.createTab({
       id: body.id ?? ids.tab(),
-      title: (body.title ?? "").trim().slice(0, limits.titleCharsMax).toWellFormed(),
+      title: this.#titleOf(body.title ?? ""),
       cwd,
       model,
       effort: body.effort ?? "default",
@@ -408,6 +409,11 @@ export class LiveWorkspace implements Workspace {
     return tabRecord(entry, undefined, this.#ledger);
   }
 
+  #titleOf(text: string): string {
+    const clean = (this.#options.secrets ?? noSecrets).text(text.trim());
+    return clean.slice(0, limits.titleCharsMax).toWellFormed();
+  }
+
   async #changeOf(patch: TabPatch): Promise<TabChange | Fault> {
     const cwd = patch.cwd === undefined ? undefined : await this.#options.directory(patch.cwd);
     if (isFault(cwd)) return cwd;
@@ -416,7 +422,7 @@ export class LiveWorkspace implements Workspace {
       if (isFault(resolved)) return resolved;
     }
     return {
-      ...(patch.title !== undefined && { title: patch.title.trim().slice(0, limits.titleCharsMax).toWellFormed() }),
+      ...(patch.title !== undefined && { title: this.#titleOf(patch.title) }),
       ...(cwd !== undefined && { cwd }),
       ...(patch.model !== undefined && { model: patch.model }),
       ...(patch.effort !== undefined && { effort: patch.effort }),

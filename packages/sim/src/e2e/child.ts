@@ -49,7 +49,8 @@ export function startChild({ args, env, cwd, input, program: other }: ChildOptio
   if (problem !== null) throw new Error(`${problem}: run \`npm run build\` in the checkout.`);
   const { PATH = "", TZ = "UTC", LANG = "C.UTF-8" } = process.env;
   const child = spawn(process.execPath, [other ?? program, ...args], {
-    env: { PATH, TZ, LANG, ...env },
+    // No test writes into the key ring of whoever runs it.
+    env: { PATH, TZ, LANG, VARVE_KEYRING: "off", ...env },
     ...(cwd !== undefined && { cwd }),
     stdio: ["pipe", "pipe", "pipe"],
   });
