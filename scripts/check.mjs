@@ -63,6 +63,7 @@ async function ownChecks() {
     ["sizes", async () => (await import("./check-sizes.mjs")).sizeProblems],
     ["order", async () => (await import("./check-order.mjs")).orderProblems],
     ["packages", async () => (await import("./check-packages.mjs")).packageProblems],
+    ["limits", async () => (await import("./check-limits.mjs")).limitProblems],
     ["purity", async () => (await import("./check-pure.mjs")).purityProblems],
   ];
   for (const [name, load] of checks) {

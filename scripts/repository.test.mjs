@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { layerProblems } from "./check-layers.mjs";
+import { limitProblems } from "./check-limits.mjs";
 import { orderProblems } from "./check-order.mjs";
 import { packageProblems } from "./check-packages.mjs";
 import { purityProblems } from "./check-pure.mjs";
@@ -15,5 +16,6 @@ test.each([
   ["files and functions fit into a reader's head", sizeProblems],
   ["nothing is ordered by an id or a clock", orderProblems],
   ["versions are exact, and the lock fits and names no host", packageProblems],
+  ["every limit stands in the table of limits with its value", limitProblems],
   ["the pure rooms get the outer world passed in", purityProblems],
 ])("%s", (_name, problems) => expect(problems()).toEqual([]));
