@@ -35,6 +35,8 @@ describe("settings of money", () => {
   test("[HTTP-100] are set, shown, and put back by null", async () => {
     expect(await valuesOf()).toEqual({
       defaultModel: null,
+      hiddenEnv: [],
+      fetchPrivateHosts: [],
       dayMoneyMax: null,
       defaultStepsMax: 200,
       priceOverrides: {},
@@ -47,6 +49,8 @@ describe("settings of money", () => {
     await settings({ dayMoneyMax: null, defaultStepsMax: null, priceOverrides: null });
     expect(await valuesOf()).toEqual({
       defaultModel: null,
+      hiddenEnv: [],
+      fetchPrivateHosts: [],
       dayMoneyMax: null,
       defaultStepsMax: 200,
       priceOverrides: {},
