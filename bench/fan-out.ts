@@ -1,5 +1,6 @@
-import { createFakeProvider, makeProject } from "@varve/sim";
+import { createFakeProvider, type Gate, makeProject } from "@varve/sim";
 import { Product } from "@varve/sim/e2e";
+import { type AdapterBroadcast, isAdapterBroadcast, startAdapterBroadcast } from "./lib/adapter-broadcast.ts";
 import { type BareBroadcast, isBroadcast, startBroadcast } from "./lib/bare-broadcast.ts";
 import { processorUs } from "./lib/process-figures.ts";
 import { numberFlag, report } from "./lib/report.ts";
@@ -7,11 +8,11 @@ import { type Crowd, gather } from "./lib/socket-crowd.ts";
 import { median, rounded, thousandths } from "./lib/statistics.ts";
 import { inTurns } from "./lib/turns.ts";
 
-// What a frame to one socket costs the server's process, with 1, 50 and 200 sockets on one tab that streams, against a bare
-// `ws` server that sends a text of the same size at the same rate to as many. Provider, sockets and clock are elsewhere.
-// The whole ratio holds the stream itself against the bare server too (reading the provider, journal, owner); the ratio of
-// what one socket more costs is the hub's alone. With more deltas than ticks, frames are made on ticks; the sockets came one
-// after another, so their ticks differ. Budget: 200 sockets at 0.8 of the bare at least.
+// What a frame to one socket costs the server's process, with 1, 50 and 200 sockets on one tab that streams, against two
+// others that send as many bytes as often to as many: a bare `ws` server that is handed its text, and one that reads the same
+// stream through the same provider adapter, which keeps nothing of it. Provider, sockets and clock are elsewhere. The ratio
+// against the second says what our owner, journal and hub cost; that of what one socket more costs is the hub's alone. With
+// more deltas than ticks, frames are made on ticks. Budget: 200 sockets at 0.8 of the bare at least.
 
 const SOCKETS = [1, 50, 200];
 const DELTAS_A_SECOND = [20, 100];
@@ -32,16 +33,18 @@ async function main(): Promise<void> {
   await using project = await makeProject("tasks");
   await using product = await Product.start({ provider });
   const bare = await startBroadcast();
+  const reader = await startAdapterBroadcast(provider.url);
   const figures: Record<string, number> = {};
   try {
     for (const sockets of SOCKETS) {
       for (const rate of DELTAS_A_SECOND) {
-        Object.assign(figures, await measure({ provider, product, bare, cwd: project.dir }, { sockets, rate }));
-        if (sockets > 1) Object.assign(figures, oneMore(figures, sockets, rate));
+        Object.assign(figures, await measure({ provider, product, bare, reader, cwd: project.dir }, { sockets, rate }));
+        if (sockets > 1) Object.assign(figures, oneMore(figures, { sockets, rate }));
       }
     }
   } finally {
     bare.close();
+    reader.close();
   }
   report({ name: "fan-out", counts: { sockets: SOCKETS, rates: DELTAS_A_SECOND, rounds: ROUNDS }, figures });
 }
@@ -50,19 +53,22 @@ interface World {
   readonly provider: Awaited<ReturnType<typeof createFakeProvider>>;
   readonly product: Product;
   readonly bare: BareBroadcast;
+  readonly reader: AdapterBroadcast;
   readonly cwd: string;
 }
 
+interface Scale {
+  readonly sockets: number;
+  readonly rate: number;
+}
+
 async function measure(
-  { provider, product, bare, cwd }: World,
-  { sockets, rate }: { readonly sockets: number; readonly rate: number },
+  { provider, product, bare, reader, cwd }: World,
+  { sockets, rate }: Scale,
 ): Promise<Record<string, number>> {
-  provider.add({ blocks: [{ type: "text", text: "Here it comes. " }], holdAfter: 1 });
   const { id } = await product.api.newTab({ cwd, model: "anthropic/claude-test", permissions: "allow" });
-  const gate = provider.gate();
-  await product.api.send(id, "go");
-  await gate.started;
-  await gate.step(1);
+  const gate = await begun(provider, () => product.api.send(id, "go"));
+  const read = await begun(provider, () => reader.read());
   const hello = { type: "hello", v: [1], client: "bench" };
   const own = sideOf(
     product.pid,
@@ -74,28 +80,41 @@ async function measure(
     }),
   );
   const other = sideOf(bare.pid, await gather({ url: bare.url, count: sockets }));
+  const adapter = sideOf(reader.pid, await gather({ url: reader.url, count: sockets }));
   await inTurns(ROUNDS, [
     () => window(own, rate, () => gate.emit(WORDS)),
-    // At the rate and the size at which frames left the other side.
+    // At the rate and the size at which frames left the first side.
     () => window(other, own.rates.at(-1) ?? rate, () => bare.send("x".repeat(Math.round(own.sizes.at(-1) ?? 200)))),
+    () => window(adapter, rate, () => read.emit(WORDS)),
   ]);
   gate.release();
-  own.crowd.close();
-  other.crowd.close();
-  return figuresOf(nameOf(sockets, rate), own, other);
+  read.release();
+  for (const { crowd } of [own, other, adapter]) crowd.close();
+  return figuresOf(nameOf({ sockets, rate }), { own, other, adapter });
 }
 
-const nameOf = (sockets: number, rate: number): string => `${sockets} sockets, ${rate} deltas/s`;
+/** A stream of which the first words have come, and which goes on as its gate is told. */
+async function begun(provider: World["provider"], ask: () => unknown): Promise<Gate> {
+  provider.add({ blocks: [{ type: "text", text: "Here it comes. " }], holdAfter: 1 });
+  const gate = provider.gate();
+  await ask();
+  await gate.started;
+  await gate.step(1);
+  return gate;
+}
+
+const nameOf = ({ sockets, rate }: Scale): string => `${sockets} sockets, ${rate} deltas/s`;
 
 /** What each socket beyond the first adds to a delta: what the stream costs by itself is in both. */
-function oneMore(figures: Readonly<Record<string, number>>, sockets: number, rate: number): Record<string, number> {
+function oneMore(figures: Readonly<Record<string, number>>, scale: Scale): Record<string, number> {
+  const { sockets, rate } = scale;
   const added = (what: string): number => {
-    const all = figures[`${nameOf(sockets, rate)}: ${what}`] ?? Number.NaN;
-    const one = figures[`${nameOf(1, rate)}: ${what}`] ?? Number.NaN;
+    const all = figures[`${nameOf(scale)}: ${what}`] ?? Number.NaN;
+    const one = figures[`${nameOf({ sockets: 1, rate })}: ${what}`] ?? Number.NaN;
     return (all * sockets - one) / (sockets - 1);
   };
   const ratio = added("bare us a frame") / added("us a frame");
-  return { [`${nameOf(sockets, rate)}: ratio of one socket more`]: thousandths(ratio) };
+  return { [`${nameOf(scale)}: ratio of one socket more`]: thousandths(ratio) };
 }
 
 const sideOf = (pid: number, crowd: Crowd): Side => ({ pid, crowd, costs: [], rates: [], sizes: [] });
@@ -123,14 +142,20 @@ async function atRate(rate: number, send: () => void): Promise<void> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-function figuresOf(name: string, own: Side, other: Side): Record<string, number> {
+function figuresOf(
+  name: string,
+  { own, other, adapter }: Readonly<Record<"own" | "other" | "adapter", Side>>,
+): Record<string, number> {
+  const [cost, bare, beside] = [median(own.costs), median(other.costs), median(adapter.costs)];
   return {
-    [`${name}: us a frame`]: rounded(median(own.costs)),
-    [`${name}: bare us a frame`]: rounded(median(other.costs)),
-    [`${name}: ratio`]: thousandths(median(other.costs) / median(own.costs)),
+    [`${name}: us a frame`]: rounded(cost),
+    [`${name}: bare us a frame`]: rounded(bare),
+    [`${name}: adapter and bare us a frame`]: rounded(beside),
+    [`${name}: ratio`]: thousandths(bare / cost),
+    [`${name}: ratio beside the adapter`]: thousandths(beside / cost),
     [`${name}: frames/s a socket`]: rounded(median(own.rates)),
     [`${name}: bytes a frame`]: rounded(median(own.sizes)),
   };
 }
 
-if (!isBroadcast()) await main();
+if (!isBroadcast() && !isAdapterBroadcast()) await main();
