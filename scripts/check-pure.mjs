@@ -18,7 +18,7 @@ export const PURE = [
   { room: "client", except: /\/adapters\//, forbidden: [...CLOCK, ...TIMERS, ...CHANCE, ...WORLD] },
   {
     room: "agent",
-    except: /\/rim\/|\/operations\/|\/tools\/node-[\w-]+\.ts$/,
+    except: /\/rim\/|\/operations\/|\/(tools|sandbox)\/node-[\w-]+\.ts$/,
     forbidden: [...CLOCK, ...TIMERS, ...CHANCE],
   },
   { room: "server", only: /\/workspace\/|\/(tab-actor|hub)[\w-]*\.ts$/, forbidden: [...CLOCK, ...TIMERS, ...CHANCE] },

@@ -62,6 +62,7 @@ export { instructionsTopic, prefixInForce, toldTexts } from "./prompt/told.ts";
 export type { RecoverInput, Recovery } from "./recover.ts";
 export { recover } from "./recover.ts";
 export { modelInForce, parseEffort } from "./request.ts";
+export { parseHostRule } from "./sandbox/host-list.ts";
 export { cleanContext } from "./secrets/clean-context.ts";
 export { cleanRow, cleanText } from "./secrets/clean-row.ts";
 export { hiddenNamePattern, hiddenValues } from "./secrets/hidden-names.ts";
@@ -69,7 +70,7 @@ export { KnownSecrets, noSecrets, type Secrets } from "./secrets/known-secrets.t
 export type { ToolBoxOptions } from "./tools/context.ts";
 export type { NodeOperationsOptions } from "./tools/node-operations.ts";
 export { nodeClock, nodeOperations } from "./tools/node-operations.ts";
-export type { ToolOperations } from "./tools/operations.ts";
+export type { SandboxFound, SandboxOperations, ToolOperations } from "./tools/operations.ts";
 export type { PreparedCall, Tool, ToolBox, ToolOutcome, ToolPlace, ToolRun } from "./tools/tool.ts";
 export { createToolBox, endOrphans } from "./tools/toolbox.ts";
 export { openQuestions, owesResult, rowsOfTurn, unansweredCalls } from "./turn-rows.ts";

@@ -114,6 +114,7 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const doors = openDoors({
     ...{ workspace, models, gate, codes, credentials, settings, directories, clock, webRoot, version, build, boot },
     ...{ proofKey, publicUrl, networkNames, blobs: log.blobs, userHome: options.userHome, log: line },
+    sandbox: operations.sandbox,
   });
   return { token, boot, proofKey, publicUrl, line, codes, gate, operations, tools, workspace, doors };
 }
@@ -151,6 +152,7 @@ function workspaceOn(log: Log, options: StartOptions, parts: Surroundings): Prom
     },
     facts: factsByName(rest.models, () => settings.priceOverrides),
     directory: directories.workplace,
+    added: directories.added,
     broke: (error, tab, turn) => line("error", "turn-broke", { error, tab, turn }),
   });
 }

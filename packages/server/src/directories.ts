@@ -17,6 +17,8 @@ export interface Directories {
   list(path: string | null): Promise<Listed | Fault>;
   /** The absolute path of a directory that can be worked in, or why not. */
   workplace(path: string): Promise<string | Fault>;
+  /** The real path of a directory that a tab may use beside its own, or why not. */
+  added(path: string): Promise<string | Fault>;
 }
 
 /** Folders listed of one directory. */
@@ -35,7 +37,18 @@ export function directoriesOf(ports: { readonly userHome: string; readonly home:
     }
     return absolute;
   };
-  return { workplace, list: (path) => list(path ?? ports.userHome, ports.userHome) };
+  const added = async (path: string): Promise<string | Fault> => {
+    const absolute = await workplace(path);
+    if (isFault(absolute)) return absolute;
+    // Kept as what it is: where a link stands in its place later, something else was put there.
+    const real = await realpath(absolute);
+    if (real === "/" || (await isInside(ports.home, real))) {
+      const why = real === "/" ? "is all of this machine" : "holds Varve's own state";
+      return fault("bad-directory", `${real} ${why}.`, "Add the directories in it that are needed.");
+    }
+    return real;
+  };
+  return { workplace, added, list: (path) => list(path ?? ports.userHome, ports.userHome) };
 }
 
 function absolutePath(path: string, userHome: string): string | Fault {
@@ -97,7 +110,7 @@ async function entryOf(parent: string, name: string) {
   return { name, path, git };
 }
 
-async function isInside(path: string, home: string): Promise<boolean> {
-  const [real, realHome] = await Promise.all([realpath(path), realpath(home).catch(() => resolve(home))]);
-  return real === realHome || real.startsWith(realHome + sep);
+async function isInside(path: string, outer: string): Promise<boolean> {
+  const [real, realOuter] = await Promise.all([path, outer].map((one) => realpath(one).catch(() => resolve(one))));
+  return real === realOuter || real?.startsWith(realOuter + sep) === true;
 }

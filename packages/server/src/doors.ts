@@ -1,7 +1,7 @@
 /** HTTP, socket and event stream around one workspace: everything of a server but its process. */
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { ModelRegistry } from "@varve/agent";
+import type { ModelRegistry, SandboxOperations } from "@varve/agent";
 import type { BlobStore } from "@varve/log";
 import type { Clock } from "@varve/protocol";
 import { errorResponse } from "./answer.ts";
@@ -39,6 +39,8 @@ export interface DoorsPorts {
   readonly credentials: Credentials;
   readonly settings: Settings;
   readonly directories: Directories;
+  /** What this machine has of a sandbox; undefined: this server has none. */
+  readonly sandbox?: Pick<SandboxOperations, "find"> | undefined;
   readonly clock: Clock;
   /** Home of the server's user: where recordings of other tools are looked for. */
   readonly userHome: string;

@@ -1,4 +1,5 @@
 /** Directories to work in, settings, uploaded files. */
+import type { SandboxOperations } from "@varve/agent";
 import type { BlobStore } from "@varve/log";
 import { fault, limits, parseBlobHash } from "@varve/protocol";
 import { z } from "zod";
@@ -12,6 +13,7 @@ export interface PlacePorts {
   readonly workspace: Workspace;
   readonly directories: Directories;
   readonly settings: Settings;
+  readonly sandbox?: Pick<SandboxOperations, "find"> | undefined;
   readonly blobs: BlobStore;
 }
 
@@ -29,7 +31,12 @@ const directorySchema = z.object({
   more: z.boolean(),
   recent: z.array(z.string()),
 });
-const settingsSchema = z.object({ paths: z.record(z.string(), z.string()), values: z.record(z.string(), z.unknown()) });
+const settingsSchema = z.object({
+  paths: z.record(z.string(), z.string()),
+  values: z.record(z.string(), z.unknown()),
+  /** Whether commands can be put in a sandbox on this machine, and if not, why. */
+  sandbox: z.object({ available: z.boolean(), reason: z.string().optional() }),
+});
 
 export const placeRoutes = (ports: PlacePorts): readonly Route[] => [
   route({
@@ -48,7 +55,7 @@ export const placeRoutes = (ports: PlacePorts): readonly Route[] => [
     path: "/settings",
     summary: "Settings, and where the plain files are that a person may want to edit.",
     answers: { status: 200, schema: settingsSchema },
-    run: () => reply(200, ports.settings.body()),
+    run: async () => reply(200, await settingsBody(ports)),
   }),
   jsonRoute({
     method: "PATCH",
@@ -56,7 +63,7 @@ export const placeRoutes = (ports: PlacePorts): readonly Route[] => [
     summary: "Changes settings; null puts one back to its default.",
     body: z.record(z.string(), z.unknown()),
     answers: { status: 200, schema: settingsSchema },
-    run: async ({ body }) => (await ports.settings.change(body)) ?? reply(200, ports.settings.body()),
+    run: async ({ body }) => (await ports.settings.change(body)) ?? reply(200, await settingsBody(ports)),
   }),
   bytesRoute({
     method: "POST",
@@ -99,4 +106,10 @@ async function blobResponse(blobs: BlobStore, name: string) {
 function recentOf(workspace: Workspace): readonly string[] {
   const byUse = workspace.list().toSorted((a, b) => b.updatedAt - a.updatedAt);
   return [...new Set(byUse.map(({ cwd }) => cwd))].slice(0, recentMax);
+}
+
+async function settingsBody({ settings, sandbox }: PlacePorts) {
+  const found = (await sandbox?.find()) ?? { available: false, reason: "This server has none." };
+  const told = found.available ? { available: true } : { available: false, reason: found.reason };
+  return { ...settings.body(), sandbox: told };
 }

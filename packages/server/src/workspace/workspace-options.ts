@@ -45,6 +45,8 @@ export interface WorkspaceOptions {
   readonly defaultModel: () => Promise<string>;
   /** The absolute path of a directory that a person named, or why it cannot be worked in (`bad-directory`). */
   readonly directory: (path: string) => Promise<string | Fault>;
+  /** The real path of a directory that a tab may use beside its own. Absent: as `directory` says. */
+  readonly added?: (path: string) => Promise<string | Fault>;
   readonly limits: CommonLimits;
   /** What is known of a model by its name, without asking anybody. */
   readonly facts: (model: string) => ModelFacts;
@@ -76,6 +78,14 @@ export function turnPorts(options: WorkspaceOptions, core: TabCore, spending: ()
       tabId: core.tabId,
       cwd: core.tab.cwd,
       home: options.home,
+      // Read at each call: what a person takes away or puts in a sandbox holds in the turn that runs.
+      get directories() {
+        return optionsOf(core.tab.options).directories ?? [];
+      },
+      get sandbox() {
+        const { sandbox, network } = optionsOf(core.tab.options);
+        return { mode: sandbox ?? "off", network: network ?? [] };
+      },
       hiddenEnv: [...models.secretEnv, ...(options.hiddenEnv?.() ?? [])],
       ...(options.secrets !== undefined && { secrets: options.secrets }),
     },

@@ -40,6 +40,7 @@ import { subscribe } from "./subscribe.ts";
 import { TabMoney } from "./tab-money.ts";
 import { patchedOptions } from "./tab-options.ts";
 import { TabOwners } from "./tab-owners.ts";
+import { checkedReach } from "./tab-reach.ts";
 import { digestOf, pageOf, rowOf } from "./tab-reads.ts";
 import { tabRecord } from "./tab-record.ts";
 import type { TabSubscription } from "./tab-subscription.ts";
@@ -162,6 +163,8 @@ export class LiveWorkspace implements Workspace {
     const model = body.model ?? (await this.#options.defaultModel());
     const resolved = await this.#options.models.resolve(model);
     if (isFault(resolved)) return resolved;
+    const reach = await this.#checkedReach(body.options ?? {});
+    if (isFault(reach)) return reach;
     const entry = await log.createTab({
       id: body.id ?? ids.tab(),
       title: this.#titleOf(body.title ?? ""),
@@ -172,7 +175,7 @@ export class LiveWorkspace implements Workspace {
       parentId: null,
       logId: ids.log(),
       createdAt: clock.now(),
-      options: patchedOptions({}, body.options ?? {}),
+      options: patchedOptions({}, reach),
     });
     return isFault(entry) ? entry : this.#added(entry);
   }
@@ -181,10 +184,16 @@ export class LiveWorkspace implements Workspace {
     if (!this.#entries.has(tab)) return unknownTab();
     const change = await this.#changeOf(patch);
     if (isFault(change)) return change;
-    const changed = await this.#change(tab, change, patch.options);
+    const reach = patch.options === undefined ? undefined : await this.#checkedReach(patch.options);
+    if (isFault(reach)) return reach;
+    const changed = await this.#change(tab, change, reach);
     if (isFault(changed)) return changed;
     if (patch.trashed === true) await this.#rest(tab);
     return this.get(tab);
+  }
+
+  #checkedReach(options: TabOptionsPatch): Promise<TabOptionsPatch | Fault> {
+    return checkedReach(options, { added: this.#options.added ?? this.#options.directory });
   }
 
   async remove(tab: TabId): Promise<Fault | null> {
