@@ -118,7 +118,7 @@ describe("stored keys", () => {
     const again = await make(first.log);
     expect(again.models.credentials()).toMatchObject([{ id: "old", keyHint: "9876" }]);
     expect(again.told.toSorted()).toEqual([
-      "anthropic: the key file of this home is missing",
+      `anthropic: what ${join(home, "key")} holds is no key`,
       'strange: its provider "nobody" is not known',
     ]);
     const refused = await again.credentials.add({
