@@ -72,6 +72,7 @@ export type { NodeOperationsOptions } from "./tools/node-operations.ts";
 export { nodeClock, nodeOperations } from "./tools/node-operations.ts";
 export type { SandboxFound, SandboxOperations, ToolOperations } from "./tools/operations.ts";
 export type { PreparedCall, Tool, ToolBox, ToolOutcome, ToolPlace, ToolRun } from "./tools/tool.ts";
+export { privateHostPattern } from "./tools/private-hosts.ts";
 export { createToolBox, endOrphans } from "./tools/toolbox.ts";
 export { openQuestions, owesResult, rowsOfTurn, unansweredCalls } from "./turn-rows.ts";
 export { type UsageData, usageData } from "./usage.ts";

@@ -98,7 +98,7 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const makeId = uuidV7Maker(clock.now, random);
   const boot = makeId();
   const operations = nodeOperations({ clock, spillRoot: outputFolder(home) });
-  const builtIn = createToolBox(operations);
+  const builtIn = createToolBox(operations, { privateHosts: () => settings.fetchPrivateHosts });
   const tools = options.toolSource?.(builtIn) ?? builtIn;
   const directories = directoriesOf({ userHome: options.userHome, home });
   const ids = idMaker(makeId);

@@ -1,6 +1,12 @@
 /** Settings that belong to the server as a whole, and the plain files that belong to the person. */
 import { join } from "node:path";
-import { hiddenNamePattern, type ModelRegistry, type PriceOverrides, turnLimits } from "@varve/agent";
+import {
+  hiddenNamePattern,
+  type ModelRegistry,
+  type PriceOverrides,
+  privateHostPattern,
+  turnLimits,
+} from "@varve/agent";
 import type { Log } from "@varve/log";
 import { type Fault, fault, isFault } from "@varve/protocol";
 import { z } from "zod";
@@ -18,6 +24,8 @@ const nameCharsMax = 200;
 const overridesMax = 200;
 /** Names of variables, and beginnings and ends of such, that a person may hide. */
 const hiddenEnvMax = 100;
+/** Hosts of private networks that a person may let tools fetch from; one more is refused. */
+const privateHostsMax = 100;
 
 const rate = z.number().nonnegative().max(1_000_000).optional();
 const overrideSchema = z.strictObject({
@@ -44,6 +52,10 @@ const fields = {
   hiddenEnv: z
     .array(z.string().regex(hiddenNamePattern, "a name of a variable, or a part of one behind or before a *"))
     .max(hiddenEnvMax),
+  /** Hosts of this machine and of private networks that `fetch` may reach. Default: none. */
+  fetchPrivateHosts: z
+    .array(z.string().regex(privateHostPattern, "a host, or a host and a port, in lower case"))
+    .max(privateHostsMax),
 };
 const schema = z.object(fields).partial();
 type Values = { readonly [K in keyof typeof fields]: z.infer<(typeof fields)[K]> | null };
@@ -56,6 +68,7 @@ const keys: Readonly<Record<Name, string>> = {
   defaultStepsMax: "server.default-steps-max",
   priceOverrides: "server.price-overrides",
   hiddenEnv: "server.hidden-env",
+  fetchPrivateHosts: "server.fetch-private-hosts",
 };
 const nothing: Values = {
   defaultModel: null,
@@ -63,8 +76,16 @@ const nothing: Values = {
   defaultStepsMax: null,
   priceOverrides: null,
   hiddenEnv: null,
+  fetchPrivateHosts: null,
 };
-const names: readonly Name[] = ["defaultModel", "dayMoneyMax", "defaultStepsMax", "priceOverrides", "hiddenEnv"];
+const names: readonly Name[] = [
+  "defaultModel",
+  "dayMoneyMax",
+  "defaultStepsMax",
+  "priceOverrides",
+  "hiddenEnv",
+  "fetchPrivateHosts",
+];
 
 export class Settings {
   readonly #ports: SettingPorts;
@@ -96,6 +117,9 @@ export class Settings {
   get defaultStepsMax(): number {
     return this.#values.defaultStepsMax ?? turnLimits.stepsMax;
   }
+  get fetchPrivateHosts(): readonly string[] {
+    return this.#values.fetchPrivateHosts ?? [];
+  }
   get hiddenEnv(): readonly string[] {
     return this.#values.hiddenEnv ?? [];
   }
@@ -126,6 +150,7 @@ export class Settings {
         defaultStepsMax: this.defaultStepsMax,
         priceOverrides: this.priceOverrides,
         hiddenEnv: this.hiddenEnv,
+        fetchPrivateHosts: this.fetchPrivateHosts,
       },
     };
   }

@@ -28,10 +28,12 @@ export function isPublicAddress(address: string): boolean {
   const groups = groupsOf(address);
   const inner = embedded(groups);
   if (inner !== null) return isPublicAddress(inner);
-  // 2000::/3 is what the internet uses; of it documentation (2001:db8::/32) and Teredo (2001::/32) lead elsewhere.
+  // 2000::/3 is what the internet uses; of it documentation (2001:db8::/32, 3fff::/20), Teredo (2001::/32) and what names
+  // no place (2001:10::/28, 2001:20::/28) lead elsewhere.
   const [first = 0, second = 0] = groups;
   if (first < 0x2000 || first > 0x3fff) return false;
-  return !(first === 0x2001 && (second === 0x0db8 || second === 0));
+  if (first === 0x3fff && second < 0x1000) return false;
+  return !(first === 0x2001 && (second === 0x0db8 || second === 0 || (second >= 0x10 && second < 0x30)));
 }
 
 /** The eight groups of an IPv6 address. */

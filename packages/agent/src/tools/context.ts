@@ -5,8 +5,8 @@ import type { KnownFiles } from "./known-files.ts";
 import type { ToolOperations } from "./operations.ts";
 
 export interface ToolBoxOptions {
-  /** Private hosts that `fetch` may reach: `host` or `host:port`, exactly as in the URL. None unless said. */
-  readonly privateHosts?: readonly string[];
+  /** Private hosts that `fetch` may reach: `host` or `host:port`, as in the URL. None unless said. Read for each request. */
+  readonly privateHosts?: readonly string[] | (() => readonly string[]);
 }
 
 /** Lives from a tab's first call until its place is closed. */

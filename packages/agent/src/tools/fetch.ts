@@ -12,6 +12,7 @@ import { toolLimits } from "./limits.ts";
 import { type HttpAnswer, WorldFault } from "./operations.ts";
 import { fail, succeed, ToolFault } from "./outcome.ts";
 import { OutputKeeper } from "./output-keeper.ts";
+import { isNamedHost } from "./private-hosts.ts";
 import type { Tool, ToolOutcome, ToolPlace, ToolRun } from "./tool.ts";
 
 const schema = z.strictObject({ url: z.string().min(1).max(toolLimits.urlCharsMax) });
@@ -125,11 +126,12 @@ async function judgedAddress(context: ToolContext, url: URL): Promise<string> {
   const [first] = addresses;
   if (first === undefined) throw new WorldFault("ENOTFOUND", url.host);
   const { privateHosts = [] } = context.options;
-  const allowed = privateHosts.includes(url.host) || privateHosts.includes(url.hostname);
+  const allowed = isNamedHost(url, typeof privateHosts === "function" ? privateHosts() : privateHosts);
   const closed = allowed ? undefined : addresses.find((address) => !isPublicAddress(address));
   if (closed === undefined) return first;
   throw new ToolFault(
-    `${url.host} leads to ${closed}, an address of this machine or a private network. It is not fetched.`,
+    `${url.host} leads to ${closed}, an address of this machine or a private network. It is not fetched; ` +
+      `the person can allow this host in the settings.`,
   );
 }
 

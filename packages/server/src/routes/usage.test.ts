@@ -57,7 +57,19 @@ describe("settings of money", () => {
     });
   });
 
+  test("[TOOL-153] hosts of private networks are set, shown, and put back", async () => {
+    const fetchPrivateHosts = ["localhost:3000", "[::1]"];
+    expect(await settings({ fetchPrivateHosts })).toMatchObject({
+      status: 200,
+      json: { values: { fetchPrivateHosts } },
+    });
+    await settings({ fetchPrivateHosts: null });
+    expect(await valuesOf()).toMatchObject({ fetchPrivateHosts: [] });
+  });
+
   test.each([
+    ["any host", { fetchPrivateHosts: ["*"] }],
+    ["an address with a path", { fetchPrivateHosts: ["http://localhost/"] }],
     ["no money", { dayMoneyMax: 0 }],
     ["money that is no number", { dayMoneyMax: "5" }],
     ["half a step", { defaultStepsMax: 1.5 }],
