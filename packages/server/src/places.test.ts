@@ -54,6 +54,30 @@ describe("directories", () => {
   });
 });
 
+describe("directories that are added to a tab", () => {
+  test("[TAB-115] are kept by their real path; the root, Varve's own and what holds it are refused", async () => {
+    const home = join(root, "state/varve-home");
+    for (const path of [join(home, "blobs"), join(root, "work")]) mkdirSync(path, { recursive: true });
+    symlinkSync(join(root, "work"), join(root, "link"));
+    symlinkSync(root, join(root, "up"));
+    const { added } = directoriesOf({ userHome: root, home });
+    expect(await added(`${root}/work/`)).toBe(join(root, "work"));
+    expect(await added(join(root, "link"))).toBe(join(root, "work"));
+    expect(await added("~/work")).toBe(join(root, "work"));
+    for (const path of [
+      "/",
+      root,
+      join(root, "up"),
+      join(root, "state"),
+      home,
+      join(home, "blobs"),
+      join(root, "none"),
+    ]) {
+      expect(await added(path), path).toMatchObject({ code: "bad-directory" });
+    }
+  });
+});
+
 describe("rule files", () => {
   test("[AUTH-22] rules of the person and of the workspace are read anew for each call", () => {
     const [home, cwd] = [join(root, "home"), join(root, "work")];

@@ -31,7 +31,8 @@ describe("directories that the person added", () => {
     const steps: readonly (readonly [string, JsonObject, string, RegExp])[] = [
       ["read", { path: plain }, "read", /1\tplain/],
       ["read", { path: "../added/plain.txt" }, "read", /1\tplain/],
-      ["list", { path: added }, "read", /plain\.txt/],
+      ["list", {}, "read", new RegExp(`^⟨empty directory⟩\n⟨the person also added: ${added}⟩$`)],
+      ["list", { path: added }, "read", /^\.git\/\noutbox -> .*\nplain\.txt \(6 bytes\)$/],
       ["grep", { pattern: "plain", path: added }, "read", new RegExp(`^${plain}:1:plain$`)],
       ["grep", { pattern: "plain", path: plain }, "read", new RegExp(`^${plain}:1:plain$`)],
       ["glob", { pattern: "**", path: added }, "read", new RegExp(`^${plain}$`)],

@@ -1,7 +1,7 @@
 /** `list`: one directory, entry by entry. */
 import { join } from "node:path";
 import { z } from "zod";
-import { type Located, locate, resolveReal } from "./boundary.ts";
+import { type Located, locate, resolveReal, rootsOf } from "./boundary.ts";
 import type { ToolContext } from "./context.ts";
 import { defineTool } from "./define-tool.ts";
 import { type IgnoreScope, isIgnored, scopeAt } from "./ignore-rules.ts";
@@ -42,8 +42,16 @@ async function listDirectory(files: FileOperations, place: ToolPlace, located: L
   const scope = await scopeAt(files, real);
   const lines = await Promise.all(visible.map((entry) => entryLine(files, scope, entry)));
   const details = { summary: count(lines.length, "entry", "entries"), path: shown, matches: lines.length, more };
-  if (lines.length === 0) return succeed("⟨empty directory⟩", details);
-  return succeed(boundedLines(lines, { records: lines, more, slow: false }, `use "glob" with a pattern`), details);
+  const added = real === located.root && shown === "." ? await addedWords(files, place) : "";
+  if (lines.length === 0) return succeed(`⟨empty directory⟩${added}`, details);
+  const text = boundedLines(lines, { records: lines, more, slow: false }, `use "glob" with a pattern`);
+  return succeed(text + added, details);
+}
+
+/** The model learns of what the person added where it looks around. */
+async function addedWords(files: FileOperations, place: ToolPlace): Promise<string> {
+  const [, ...added] = await rootsOf(files, place);
+  return added.length === 0 ? "" : `\n⟨the person also added: ${added.join(", ")}⟩`;
 }
 
 async function entryLine(files: FileOperations, scope: IgnoreScope, { name, kind }: DirectoryEntry): Promise<string> {
