@@ -135,8 +135,7 @@ async function hold(path: string) {
   return { path: pathOf(handle, path), close: () => handle.close() };
 }
 
-const pathOf = (handle: FileHandle, path: string): string =>
-  onLinux ? `/proc/${process.pid}/fd/${handle.fd}` : path;
+const pathOf = (handle: FileHandle, path: string): string => (onLinux ? `/proc/${process.pid}/fd/${handle.fd}` : path);
 
 /** Opens a directory that is really there, making what is missing one level at a time below the last that exists. */
 async function openDirectory(path: string): Promise<FileHandle> {
