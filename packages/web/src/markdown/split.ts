@@ -9,9 +9,47 @@
  *
  * Raw HTML is not Markdown here: the two HTML rules are switched off, so a tag is text like any other.
  */
-import { Lexer, type Links, type Token, Tokenizer } from "marked";
+import { Lexer, type Links, type Token, Tokenizer, type Tokens } from "marked";
 
+/** Quotes and lists inside each other; what goes deeper stays text. Nobody writes so, and each level costs a reading. */
+const DEPTH_MAX = 40;
+/** Emphasis is looked for in so many characters of one reading, all searches together; marks beyond stay text. */
+const EMPHASIS_CHARS_MAX = 20_000_000;
+/** A run of so many characters without a blank or a mark is no address: looking for one in it takes its square. */
+const LONG_RUN = /^[^\s[\]<>\\`*]{1000,}/;
+
+/** Bounds what one text can cost: the rules of Markdown alone let a few thousand characters stop a page. */
 class PlainTokenizer extends Tokenizer {
+  #depth = 0;
+  #emphasisChars = 0;
+
+  override blockquote(src: string): Tokens.Blockquote | undefined {
+    return this.#deeper(() => super.blockquote(src));
+  }
+  override list(src: string): Tokens.List | undefined {
+    return this.#deeper(() => super.list(src));
+  }
+  override emStrong(src: string, masked: string, before = ""): Tokens.Em | Tokens.Strong | undefined {
+    if (!/^[*_]/.test(src) || this.#emphasisChars > EMPHASIS_CHARS_MAX) return undefined;
+    this.#emphasisChars += src.length;
+    return super.emStrong(src, masked, before);
+  }
+  /** The last rule before plain text: what it takes, that rule does not search. */
+  override url(src: string): Tokens.Link | undefined {
+    const run = LONG_RUN.exec(src)?.[0];
+    if (run === undefined) return super.url(src);
+    // The lexer puts any token where a rule gave one; its type for this rule knows links alone.
+    return { type: "text", raw: run, text: run, escaped: false } as unknown as Tokens.Link;
+  }
+  #deeper<T>(read: () => T): T | undefined {
+    if (this.#depth >= DEPTH_MAX) return undefined;
+    this.#depth += 1;
+    try {
+      return read();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
   override html(): undefined {
     return undefined;
   }
