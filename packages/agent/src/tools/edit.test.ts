@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@varve/protocol";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { WorldFault } from "./operations.ts";
 import { runPrepared, type Scratch, scratch } from "./testing/scratch.ts";
@@ -220,4 +221,46 @@ describe("edit", () => {
     const outcome = await at.call("edit", { path, oldText: "a", newText: "b" });
     expect(outcome.text).toMatch(words);
   });
+});
+
+const piece = fc.oneof(
+  fc.constantFrom("a", "\n", "\r\n", "\r", "\t", " ", "\0", "$&", "$1", "\ufeff", "é", "e\u0301", "中", "𝄞", "\u2028"),
+  fc.string({ unit: "binary", maxLength: 4 }).map((text) => text.toWellFormed()),
+);
+const text = fc.array(piece, { maxLength: 12 }).map((parts) => parts.join(""));
+
+test("[TOOL-23] whatever bytes a file holds: those outside of the match are the same afterwards, those of the new text literal", async () => {
+  await using at = scratch();
+  await fc.assert(
+    fc.asyncProperty(fc.boolean(), text, text, text, async (marked, head, tail, fresh) => {
+      // The first character of a marked file is its mark, and one that looks like it behind that is text.
+      const start = `${marked ? "\ufeff" : ""}${head.replace(/^\ufeff+/, "")}`;
+      fc.pre(!`${start}${tail}`.includes("⟪"));
+      const path = at.file("f", `${start}⟪old⟫${tail}`);
+      await at.box.closePlace(at.place.tabId);
+      const outcome = await at.call("edit", { path: "f", oldText: "⟪old⟫", newText: `<${fresh}>` });
+      expect(outcome).toMatchObject({ isError: false });
+      const after = readFileSync(path);
+      const [before, behind] = [Buffer.from(start), Buffer.from(tail)];
+      expect(after.subarray(0, before.length).equals(before)).toBe(true);
+      expect(after.subarray(after.length - behind.length).equals(behind)).toBe(true);
+      const written = after.subarray(before.length, after.length - behind.length).toString();
+      const asLf = (some: string) => some.replaceAll("\r\n", "\n");
+      expect(asLf(written)).toBe(asLf(`<${fresh}>`));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("[TOOL-28] whatever bytes a file holds: what is no UTF-8 is not changed", async () => {
+  await using at = scratch();
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 30 }), fc.constantFrom(0xff, 0xc0, 0xf8), async (bytes, wrong) => {
+      const before = Buffer.concat([bytes, Buffer.from([wrong]), Buffer.from("⟪old⟫")]);
+      const path = at.file("f", before);
+      expect((await at.call("edit", { path: "f", oldText: "⟪old⟫", newText: "new" })).text).toMatch(/not UTF-8/);
+      expect(readFileSync(path).equals(before)).toBe(true);
+    }),
+    { numRuns: 50 },
+  );
 });
