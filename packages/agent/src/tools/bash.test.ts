@@ -184,6 +184,27 @@ describe("the life of a command", () => {
     expect(outcome.text).toBe("one\ntwo\n20%\n");
   });
 
+  test("[TOOL-65] output that is late on a busy machine is not lost", async () => {
+    const late = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
+    await using at = scratch({
+      change: (real) => ({
+        ...real,
+        processes: {
+          ...real.processes,
+          startShell: async (start) => {
+            const shell = await real.processes.startShell(start);
+            return {
+              ...shell,
+              closed: shell.closed.then(() => late(450)),
+              onBytes: (listener) => shell.onBytes((bytes) => void late(400).then(() => listener?.(bytes))),
+            };
+          },
+        },
+      }),
+    });
+    expect((await run(at, "echo late; exit 3")).text).toBe("late\n⟨exit 3⟩");
+  });
+
   test.each([
     ["printf '\\344\\270'; sleep .2; printf '\\255'", "中"],
     ["printf 'caf\\351\\n'", "caf\ufffd\n⟨non-UTF-8 output: some bytes are shown as \ufffd⟩"],

@@ -81,9 +81,11 @@ export const toolLimits = {
   /** How often it is looked whether they are gone, and how often SIGKILL is tried. */
   killPollMs: 40,
   killRoundsMax: 25,
-  /** After the shell's exit: output is read until none came for the first, at most for the second. */
+  /** After the shell's exit: output is read until none came for twice the first, at most for the second. */
   drainQuietMs: 100,
   drainMs: 300,
+  /** The same where nothing of the command is left: its output is waited for until it closes, at most for this. */
+  drainAloneMs: 1_000,
   /** Characters kept of a command's output, half from its start and half from its end; the rest is in the spill file. */
   outputCharsMax: 30_000,
   /** Bytes of a spill file; what comes after is only in the kept end. */

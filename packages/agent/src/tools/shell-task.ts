@@ -163,18 +163,27 @@ export class ShellTask {
     return { exit, early: this.#early, left: left?.length ?? null };
   }
 
-  /** What the shell wrote is in the pipe when it exits; who still writes after that is not waited for. */
+  /**
+   * What the shell wrote is on its way when it exits. With nobody else there the output closes as soon as it has come through,
+   * however busy the machine is; who still writes after the exit is not waited for.
+   */
   async #drain(): Promise<void> {
     let closed = false;
     const onClosed = this.#shell.closed.then(() => {
       closed = true;
     });
-    const { clock } = this.#operations;
-    const { drainMs, drainQuietMs } = toolLimits;
-    for (let waited = 0; waited < drainMs && !closed; waited += drainQuietMs) {
+    const { clock, processes } = this.#operations;
+    const { drainMs, drainQuietMs, drainAloneMs } = toolLimits;
+    const oneRound = () => Promise.race([onClosed, pause(clock, drainQuietMs)]);
+    await oneRound();
+    if (closed) return;
+    const alone = (await living(processes, this.mark))?.length === 0;
+    let quiet = 0;
+    for (let waited = 0; waited < (alone ? drainAloneMs : drainMs) && !closed; waited += drainQuietMs) {
       const before = this.#heard;
-      await Promise.race([onClosed, pause(clock, drainQuietMs)]);
-      if (this.#heard === before) return;
+      await oneRound();
+      quiet = this.#heard === before ? quiet + 1 : 0;
+      if (!alone && quiet > 1) return;
     }
   }
 }
