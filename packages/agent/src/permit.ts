@@ -1,6 +1,7 @@
 /** Whether a call may run: the rules first, then a person. Applied when the call is about to run, never in the tool block. */
-import type { ToolCallData } from "@varve/protocol";
-import { grantedFrom } from "./permission/granted.ts";
+import type { PermissionSubject, ToolCallData } from "@varve/protocol";
+import type { Decision } from "./permission/decide-contract.ts";
+import { grantedFrom, grantedRules, grantsFrom } from "./permission/granted.ts";
 import type { PreparedCall } from "./tools/tool.ts";
 import type { Turn } from "./turn.ts";
 import type { SystemRow } from "./turn-rows.ts";
@@ -23,18 +24,22 @@ export interface Asking {
 
 export async function permit(turn: Turn, asking: Asking, prepared: PreparedCall): Promise<Permit> {
   const { owner, ports } = turn;
-  const known = askedAbout(turn, asking.call.callId).findLast((row) => isKind(row, "permission"));
+  const known = askedAbout(turn, asking.call.callId).findLast(
+    (row) => isKind(row, "permission") && asksThis(row, prepared),
+  );
+  let subject = prepared.subject;
   if (known === undefined) {
-    const decision = ports.decide(prepared, { ...ports.permission(), granted: grantedFrom(owner.rows()) });
+    const decision = decided(turn, prepared);
     if (decision.decision === "allow") return allowed;
     if (decision.decision === "deny") return { kind: "denied", reason: decision.reason };
+    subject = { ...subject, ...partsOf(decision) };
   }
   const { callId } = asking.call;
   const asked =
     known ??
     turn.rows.system(
       { turnId: turn.turnId, step: asking.step },
-      { kind: "permission", state: "asked", askId: ports.ids.chunk(), callId, subject: prepared.subject },
+      { kind: "permission", state: "asked", askId: ports.ids.chunk(), callId, subject },
     );
   const answer = await unlessAborted(owner.ask(asked, asking.signal), asking.signal);
   if (answer === null || answer === "aborted") return stopped;
@@ -43,6 +48,27 @@ export async function permit(turn: Turn, asking: Asking, prepared: PreparedCall)
   const reason = answer.data.reason?.trim() ?? "";
   return { kind: "denied", reason: reason === "" ? "refused by the user" : reason };
 }
+
+/** By the rules as they are now, and what was answered in this tab so far. */
+function decided({ owner, ports }: Turn, prepared: PreparedCall): Decision {
+  const grants = grantsFrom(owner.rows());
+  const { mode, rules } = ports.permission();
+  const all = [...rules, ...grantedRules(grants)];
+  return ports.decide(prepared, { mode, rules: all, granted: grantedFrom(grants), cwd: ports.place.cwd });
+}
+
+/** What was asked about a command in a sandbox says nothing of the same command without one. */
+const asksThis = ({ data }: SystemRow<"permission">, { subject }: PreparedCall): boolean =>
+  data.state === "asked" && (data.subject.sandboxed !== true || subject.sandboxed === true);
+
+/** As a row holds them, which no one else shares. */
+const partsOf = ({
+  parts,
+  offers,
+}: Extract<Decision, { decision: "ask" }>): Pick<PermissionSubject, "parts" | "offers"> => ({
+  ...(parts !== undefined && { parts: parts.map((part) => ({ ...part })) }),
+  ...(offers !== undefined && { offers: [...offers] }),
+});
 
 /** Puts the `ask` tool's question and waits for the person's text; null when the call was stopped first. */
 export async function askPerson(

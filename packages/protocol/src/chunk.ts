@@ -210,6 +210,14 @@ const permissionAnsweredData = z.object({
   rules: z.array(z.string()).max(16).optional(),
   by: z.string(),
 });
+/** What the answer to this question allowed "for this tab" holds no longer. */
+const permissionRevokedData = z.object({
+  kind: z.literal("permission-revoked"),
+  /** The `askId` of the question. */
+  revokes: chunkIdSchema,
+  by: z.string(),
+});
+export const permissionLogDataSchema = z.union([permissionAskedData, permissionAnsweredData, permissionRevokedData]);
 const askAskedData = z.object({
   kind: z.literal("ask"),
   state: z.literal("asked"),
@@ -282,6 +290,7 @@ const commonSystemKinds = [
   noticeData,
   permissionAskedData,
   permissionAnsweredData,
+  permissionRevokedData,
   askAskedData,
   askAnsweredData,
   limitAskedData,
@@ -338,6 +347,7 @@ export type InstructionFile = z.infer<typeof instructionFileSchema>;
 export type ToolDefinition = z.infer<typeof toolDefinitionSchema>;
 export type PermissionPart = z.infer<typeof permissionPartSchema>;
 export type PermissionSubject = z.infer<typeof permissionSubjectSchema>;
+export type PermissionLogData = z.infer<typeof permissionLogDataSchema>;
 export type Verdict = z.infer<typeof verdictSchema>;
 export type CacheTtl = z.infer<typeof cacheTtlSchema>;
 export type RequestPurpose = z.infer<typeof requestPurposeSchema>;

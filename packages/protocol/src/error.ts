@@ -26,6 +26,7 @@ export const errorStatus = {
   "unknown-question": 404,
   "unknown-blob": 404,
   "unknown-setting": 404,
+  "unknown-rule": 404,
   /** No request row at that seq. */
   "unknown-request": 404,
   "unknown-recording": 404,

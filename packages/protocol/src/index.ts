@@ -23,6 +23,7 @@ export type * from "./op.ts";
 export * from "./order.ts";
 export type * from "./rest.ts";
 export type * from "./rest-ledger.ts";
+export type * from "./rest-permission.ts";
 export {
   type DroppedCell,
   joinRows,

@@ -5,3 +5,4 @@ export * from "./frame.ts";
 export * from "./op.ts";
 export * from "./rest.ts";
 export * from "./rest-ledger.ts";
+export * from "./rest-permission.ts";

@@ -44,7 +44,7 @@ describe("spellings", () => {
     "git log ${IFS}x",
     "git log >|x",
     "git log &>x",
-    "git log <<<x",
+    "git log <<<$(rm x)",
     "/bin/git log",
     "./git log",
   ])("[PERM-6] %j is not allowed by `git *`", (command) => {

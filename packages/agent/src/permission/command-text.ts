@@ -1,16 +1,7 @@
 /**
- * What can be said of a command without parsing it. Both answers err to the safe side: a command is plain only if nothing
- * in it could be more than words, and its pieces are cut wherever one program could end and another begin.
+ * A command's text cut wherever one program could end and another begin, without understanding it: rules that restrict are
+ * held against these pieces beside what the grammar finds, so that a mistake of either is made good by the other.
  */
-
-/** One program with its arguments: no operator, redirection, substitution, expansion of variables, or second line. */
-export const isPlainCommand = (command: string): boolean =>
-  !/[;&|<>()$`\\\n\r{}]/.test(command) && !/^\s*[A-Za-z_]\w*\+?=/.test(command) && !startsOthers(command);
-
-/** Programs whose business is to run another one: their words are not what is run. */
-const starters =
-  /^\s*(?:\S*\/)?(?:env|command|builtin|exec|eval|source|\.|xargs|sudo|doas|su|nohup|setsid|nice|ionice|time|timeout|stdbuf|find|parallel|watch|strace|ssh|sh|bash|dash|zsh|ksh|fish|busybox|chroot|unshare|flock|script)(?:\s|$)/;
-const startsOthers = (command: string): boolean => starters.test(command);
 
 /** The whole text and all of its pieces, each without leading assignments and starters, for rules that restrict. */
 export function commandPieces(command: string): readonly string[] {

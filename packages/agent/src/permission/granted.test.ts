@@ -1,7 +1,7 @@
 import type { StoredRow } from "@varve/protocol";
 import { storedRowSchema } from "@varve/protocol/schema";
 import { describe, expect, test } from "vitest";
-import { grantedFrom } from "./granted.ts";
+import { grantedFrom, grantedRules, grantsFrom } from "./granted.ts";
 
 let seq = 0;
 function row(data: unknown): StoredRow {
@@ -34,7 +34,33 @@ describe("grantedFrom", () => {
       answered("tab", test1),
       row({ kind: "notice", level: "info", code: "x", text: "tab" }),
     ];
-    expect(grantedFrom(rows)).toEqual([test1, { tool: "write", key: "/ws/a" }]);
-    expect(grantedFrom([])).toEqual([]);
+    expect(grantedFrom(grantsFrom(rows))).toEqual([test1, { tool: "write", key: "/ws/a" }]);
+    expect(grantedFrom(grantsFrom([]))).toEqual([]);
+  });
+
+  test("[PERM-42] rules that were answered for this tab hold, and an answer that is taken back does not", () => {
+    const answer = (askId: string, rules: readonly string[]) =>
+      row({ kind: "permission", state: "answered", askId, callId: "c", verdict: "tab", by: "me", rules });
+    const rows = [
+      answer("a1", ["bash: npm test"]),
+      answer("a2", ["bash: ls", "bash: npm test", "no rule at all:"]),
+      row({
+        kind: "permission",
+        state: "answered",
+        askId: "a3",
+        callId: "c",
+        verdict: "project",
+        by: "me",
+        rules: ["bash: x"],
+      }),
+    ];
+    expect(grantedRules(grantsFrom(rows))).toEqual([
+      { action: "allow", tool: "bash", pattern: "npm test" },
+      { action: "allow", tool: "bash", pattern: "ls" },
+    ]);
+    expect(grantsFrom(rows)).toMatchObject([{ askId: "a1", by: "me", exact: null }, { askId: "a2" }]);
+    const after = [...rows, row({ kind: "permission-revoked", revokes: "a2", by: "me" })];
+    expect(grantedRules(grantsFrom(after))).toEqual([{ action: "allow", tool: "bash", pattern: "npm test" }]);
+    expect(grantsFrom([...after, answer("a4", ["bash: ls"])])).toHaveLength(2);
   });
 });

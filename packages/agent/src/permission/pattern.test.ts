@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fitsPath, fitsText } from "./pattern.ts";
+import { fitsPath, fitsText, literally, mayFit, startOf } from "./pattern.ts";
 
 describe("patterns", () => {
   test.each([
@@ -55,5 +55,48 @@ describe("patterns", () => {
     expect(fitsText("*a".repeat(500), `${"a".repeat(20_000)}b`)).toBe(false);
     expect(fitsPath("**/*a*a*a*a*a*b/".repeat(30), `/${"a".repeat(200)}`.repeat(30))).toBe(false);
     expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});
+
+const signs = fc.string({ unit: fc.constantFrom("a", "b", "*", "?", "\\", "/"), maxLength: 8 });
+
+describe("texts as patterns", () => {
+  test("[PERM-22] a text taken literally fits itself and nothing else", () => {
+    fc.assert(
+      fc.property(signs, signs, (text, other) => {
+        const pattern = literally(text);
+        expect(fitsText(pattern, text)).toBe(true);
+        expect(fitsText(pattern, other)).toBe(other === text);
+        expect(startOf(pattern)).toEqual({ text, isWhole: true, isOpen: false });
+        expect(fitsPath(pattern, text)).toBe(true);
+      }),
+    );
+  });
+
+  test.each([
+    ["git *", { text: "git ", isWhole: false, isOpen: true }],
+    ["git ?x", { text: "git ", isWhole: false, isOpen: false }],
+    ["a\\*b", { text: "a*b", isWhole: true, isOpen: false }],
+    ["a\\*", { text: "a*", isWhole: true, isOpen: false }],
+    ["a\\b", { text: "a\\b", isWhole: true, isOpen: false }],
+  ])("[PERM-22] %j begins with %j", (pattern, start) => {
+    expect(startOf(pattern)).toEqual(start);
+  });
+
+  test("[PERM-37] a start may fit just when some text that begins so fits", () => {
+    fc.assert(
+      fc.property(signs, signs, signs, (pattern, start, rest) => {
+        if (fitsText(pattern, start + rest)) expect(mayFit(pattern, start)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+    for (const [pattern, start] of [
+      ["rm *", "rn"],
+      ["rm", "rm "],
+      ["a?c", "abd"],
+      ["\\*", "a"],
+    ] as const) {
+      expect(mayFit(pattern, start)).toBe(false);
+    }
   });
 });

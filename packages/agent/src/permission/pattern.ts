@@ -3,16 +3,55 @@
  * nobody has looked at yet, so none of them may be able to hang the server.
  *
  * Over commands and addresses `*` stands for any text and `?` for one character. Over paths `*` and `?` stay within a name,
- * and `**` as a whole name stands for any number of directories.
+ * and `**` as a whole name stands for any number of directories. A backslash before `*`, `?` or `\\` takes it literally.
  */
 
 /** Whether the pattern fits the whole text. */
 export function fitsText(pattern: string, text: string): boolean {
-  return fits(pattern.split(""), {
+  return fits(signsOf(pattern), {
     length: text.length,
-    one: (part, at) => part === "?" || part === text[at],
-    isMany: (part) => part === "*",
+    one: (sign, at) => sign === "?" || sign.at(-1) === text[at],
+    isMany: (sign) => sign === "*",
   });
+}
+
+/** The characters of a pattern; one that is taken literally keeps its backslash. */
+const signsOf = (pattern: string): readonly string[] => pattern.match(/\\[*?\\]|[\s\S]/g) ?? [];
+
+/** The pattern that fits exactly this text. */
+export const literally = (text: string): string => text.replace(/[*?\\]/g, "\\$&");
+
+/** The text with which all that a pattern fits begins; whether the pattern fits nothing else; whether any text may follow. */
+export function startOf(pattern: string): {
+  readonly text: string;
+  readonly isWhole: boolean;
+  readonly isOpen: boolean;
+} {
+  const signs = signsOf(pattern);
+  const at = signs.findIndex((sign) => sign === "*" || sign === "?");
+  const text = (at === -1 ? signs : signs.slice(0, at)).map((sign) => sign.at(-1)).join("");
+  return { text, isWhole: at === -1, isOpen: signs.at(-1) === "*" };
+}
+
+/** Whether the pattern fits any text that begins so. */
+export function mayFit(pattern: string, start: string): boolean {
+  const signs = signsOf(pattern);
+  let places = new Set([0]);
+  const spread = (): void => {
+    for (const place of places) if (signs[place] === "*") places.add(place + 1);
+  };
+  for (let at = 0; at < start.length; at++) {
+    spread();
+    const next = new Set<number>();
+    for (const place of places) {
+      const sign = signs[place];
+      if (sign === "*") next.add(place);
+      else if (sign === "?" || sign?.at(-1) === start[at]) next.add(place + 1);
+    }
+    places = next;
+    if (places.size === 0) return false;
+  }
+  return true;
 }
 
 /** Whether the pattern fits the whole of an absolute path. A pattern that ends in `/` fits everything below. */

@@ -37,7 +37,7 @@ const listSchema = z
 const fileSchema = z.strictObject({ allow: listSchema, ask: listSchema, deny: listSchema });
 
 const actions = ["deny", "ask", "allow"] as const;
-const byPath = new Set(["read", "write", "edit", "list", "glob", "grep", "*"]);
+const byPath = new Set(["read", "write", "edit", "patch", "list", "glob", "grep", "*"]);
 
 export function parseRules(text: string, file: RuleFile): LoadedRules {
   if (text.length > permissionLimits.fileCharsMax) return unusable(file, "it is too long");
@@ -95,6 +95,16 @@ function ruleFrom(action: PermissionRule["action"], entry: string, file: RuleFil
   if (action === "allow") return "is left out: a path that is allowed begins with / or **/.";
   return { action, tool, pattern: `**/${pattern}` };
 }
+
+/** A rule that a person allowed in an answer, in the words of a rule file; null for words that are none. */
+export function allowedRule(entry: string): PermissionRule | null {
+  const rule = ruleFrom("allow", entry, { path: "", owner: "person", root: "/" });
+  return typeof rule === "string" ? null : rule;
+}
+
+/** A rule in the words of a rule file. */
+export const ruleWords = ({ tool, pattern }: PermissionRule): string =>
+  pattern === undefined ? tool : `${tool}: ${pattern}`;
 
 export interface RulePlaces {
   readonly home: string;
