@@ -12,5 +12,6 @@ export const usage = `Usage:
   varve --help | --version
 
 Environment: VARVE_HOST, VARVE_PORT, VARVE_HOME (all state; ~/.varve), VARVE_TOKEN, VARVE_ALLOW_HOSTS,
-VARVE_TRUST_PROXIES, VARVE_PUBLIC_URL, VARVE_LOG (debug, info, warn, error, silent). Flags win over the environment.
+VARVE_TRUST_PROXIES, VARVE_PUBLIC_URL, VARVE_KEYRING (auto, on, off), VARVE_LOG (debug, info, warn, error, silent).
+Flags win over the environment.
 `;

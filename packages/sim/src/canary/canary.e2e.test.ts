@@ -36,6 +36,8 @@ const firstStep = (home: string): readonly ReplyBlock[] => [
   { type: "thinking", text: `I know ${spoken}.`, deltas: inDeltas(`I know ${spoken}.`) },
   { type: "text", text: `They are ${spoken}.`, deltas: inDeltas(`They are ${spoken}.`) },
   call("bash", { command: "env > env.txt; env; tr '\\0' '\\n' < /proc/self/environ" }),
+  // The server's own, which holds them all.
+  call("bash", { command: "tr '\\0' '\\n' < /proc/$PPID/environ" }),
   call("read", { path: ".env" }),
   call("grep", { pattern: "canary" }),
   call("bash", { command: "cat .env; base64 -w0 .env" }),
