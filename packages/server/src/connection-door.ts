@@ -171,6 +171,8 @@ export class ConnectionDoor {
 
   /** Answered by an `ack` or an `err`, behind the ops that it speaks of. */
   async #change(command: Change): Promise<void> {
+    // It may have waited behind another one: whoever was signed out meanwhile changes nothing any more.
+    if (!this.#stillIn()) return;
     const outcome = await carryOut(this.#ports.workspace, command, this.#client);
     this.#subscriptions.get(command.tab)?.flush();
     if (isFault(outcome)) this.#refuse(command.re, outcome, outcome.current);

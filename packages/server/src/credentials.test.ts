@@ -1,4 +1,4 @@
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createModelRegistry } from "@varve/agent";
 import { memoryLog } from "@varve/log";
@@ -129,6 +129,20 @@ describe("stored keys", () => {
     });
     expect(refused).toMatchObject({ code: "log-unavailable" });
     expect(await first.log.keys()).toHaveLength(3);
+  });
+
+  test("[AUTH-19] a key that is added while another cannot be opened does not take its place", async () => {
+    await using provider = await createFakeProvider({ apiKey });
+    const first = await make();
+    await first.credentials.add({ provider: "anthropic", key: apiKey, baseUrl: provider.url });
+    // As when the key ring is locked at the start and open a little later.
+    renameSync(join(home, "key"), join(home, "away"));
+    const again = await make(first.log);
+    renameSync(join(home, "away"), join(home, "key"));
+    const added = await again.credentials.add({ provider: "anthropic", key: apiKey, baseUrl: provider.url });
+    expect(added).toMatchObject({ id: "anthropic-2" });
+    const third = await make(first.log);
+    expect(third.models.credentials().map(({ id }) => id)).toEqual(["anthropic", "anthropic-2"]);
   });
 
   test("[AUTH-20] a stored one can be removed, one of the environment cannot", async () => {

@@ -36,6 +36,8 @@ const providers: readonly string[] = ["anthropic", "openai", "google", "openai-c
 export class Credentials {
   readonly #ports: CredentialPorts;
   #stored: readonly KnownCredential[] = [];
+  /** Ids of what is kept and cannot be opened now: none of them is free. */
+  #closed: readonly string[] = [];
 
   private constructor(ports: CredentialPorts) {
     this.#ports = ports;
@@ -53,6 +55,7 @@ export class Credentials {
       return [];
     });
     credentials.#keep(known);
+    credentials.#closed = entries.map(({ keyId }) => keyId).filter((id) => !known.some((one) => one.id === id));
     return credentials;
   }
 
@@ -118,9 +121,8 @@ export class Credentials {
   }
 
   #freeId(provider: string): string {
-    const taken = new Set(
-      this.#ports.models.credentials().flatMap(({ id, source }) => (source === "environment" ? [] : id)),
-    );
+    const listed = this.#ports.models.credentials().flatMap(({ id, source }) => (source === "environment" ? [] : id));
+    const taken = new Set([...listed, ...this.#closed]);
     for (let n = 1; ; n++) {
       const id = n === 1 ? provider : `${provider}-${n}`;
       if (!taken.has(id)) return id;

@@ -103,6 +103,19 @@ describe("a socket", () => {
     expect(own.devices.list()).toEqual([]);
   });
 
+  test("[AUTH-14] whose time runs out while its commands wait for one another carries none of them out", async () => {
+    const own = await keepers();
+    const { door, ends } = await openDoor(own, own.visitors.token ?? { kind: "nobody" });
+    const tab = await house.tab();
+    const sent = ["m1", "m2"].map((id, re) =>
+      door.received(JSON.stringify({ type: "send", re, tab: tab.id, id, text: "x" })),
+    );
+    own.clock.jump(dayMs);
+    await Promise.all(sent);
+    expect(ends).toEqual([4401]);
+    expect(await house.parts.workspace.page(tab.id, {})).toMatchObject({ tail: 0, chunks: [] });
+  });
+
   test("[AUTH-14] whose device was signed out before its hello is not greeted", async () => {
     const own = await keepers();
     const [device] = own.devices.list();

@@ -6,7 +6,8 @@
  * What was kept is never lost by us: a key is made only where no file is, a ring counts as one only once the key was read
  * back from it, and what cannot be read now is reported and left as it is.
  */
-import { chmod, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, open, readFile, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { type Clock, type Fault, fault, type RandomBytes } from "@varve/protocol";
 
 /** The key ring of the system. Either may reject, or never answer (a locked ring waits for its person). */
@@ -82,8 +83,12 @@ export class KeyHolder {
     try {
       const { mode } = await stat(path);
       if ((mode & 0o077) !== 0) {
-        await chmod(path, 0o600);
-        told("key-file-was-open", { path, mode: (mode & 0o777).toString(8) });
+        // A file system without such rights, or a file of another user: the key is read all the same, and that is told.
+        const closed = await chmod(path, 0o600).then(
+          () => "yes",
+          () => "no",
+        );
+        told("key-file-was-open", { path, mode: (mode & 0o777).toString(8), closed });
       }
       return (await readFile(path, "utf8")).trim();
     } catch (error) {
@@ -121,8 +126,7 @@ export class KeyHolder {
     if ("why" in placed && wish === "auto") told("key-ring-unused", { why: placed.why });
     try {
       const content = "name" in placed ? `${inRing}${placed.name}` : text;
-      await writeFile(path, `${content}\n`, { mode: 0o600, flag: "wx" });
-      await chmod(path, 0o600);
+      await writeLasting(path, `${content}\n`);
       return this.#keep(key);
     } catch (error) {
       return notKept(`the key file ${path} cannot be made (${wordsOf(error)})`);
@@ -158,6 +162,29 @@ export class KeyHolder {
       work.then(resolve, reject).finally(() => timer.cancel());
     });
   }
+}
+
+/**
+ * Writes a new file that survives a loss of power: what is encrypted with the key lasts from the moment at which it is
+ * stored, and so must the key. Never writes over a file.
+ */
+async function writeLasting(path: string, content: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.chmod(0o600);
+    await file.writeFile(content);
+    await file.sync();
+  } catch (error) {
+    // Half a key would stand in the way of a whole one.
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  // Some systems cannot sync a directory; there the file's own has to do.
+  const directory = await open(dirname(path)).catch(() => null);
+  await directory?.sync().catch(() => undefined);
+  await directory?.close();
 }
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

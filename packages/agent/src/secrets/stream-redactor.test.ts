@@ -63,6 +63,19 @@ describe("a secret in pieces", () => {
     expect([redactor.end(), redactor.changed]).toEqual(["", false]);
   });
 
+  test("[SECRET-1] the end of a piece is looked through once, however many secrets the piece holds", () => {
+    const matcher = createMatcher(["sk-ant-0123456789"]);
+    let looked = 0;
+    const openAt = (text: string, from: number): number => {
+      looked += 1;
+      return matcher.openAt(text, from);
+    };
+    const redactor = new StreamRedactor(() => ({ ...matcher, openAt }));
+    const lines = 1_000;
+    expect(redactor.push("sk-ant-0123456789\n".repeat(lines))).toBe("[secret]\n".repeat(lines));
+    expect(looked).toBe(1);
+  });
+
   test("[SECRET-2] cut off in the middle, the beginning of a secret is replaced as well; a few letters are not", () => {
     const cut = (text: string): string => {
       const redactor = new StreamRedactor(() => createMatcher(["sk-ant-0123456789"]));

@@ -28,9 +28,11 @@ export class StreamRedactor {
     const text = this.#held + piece;
     let clean = "";
     let from = 0;
+    let open = matcher.openAt(text, 0);
     for (;;) {
       const found = matcher.next(text, from);
-      const open = matcher.openAt(text, from);
+      // Only a secret that went over that place moves it: so the end is looked through once, however many there are.
+      if (open < from) open = matcher.openAt(text, from);
       // What begins at the same place and may still grow is the longer one.
       if (found === null || open <= found.start) {
         this.#held = text.slice(open);
