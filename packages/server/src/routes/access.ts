@@ -21,6 +21,11 @@ export interface AccessPorts {
   readonly sockets: () => number;
 }
 
+/**
+ * How long a browser keeps the cookie, which it is told once: as long as browsers allow. When a device ends is decided here,
+ * by its last use, and a cookie that ended before would sign out somebody who comes every day.
+ */
+const cookieSeconds = 400 * 24 * 3_600;
 /** Further addresses that are offered for a link. */
 const othersMax = 8;
 
@@ -74,7 +79,7 @@ const signingIn = ({ gate, codes, build }: AccessPorts): readonly Route[] => [
       const added = await gate.devices.add(headers.get("user-agent") ?? "unknown");
       if (isFault(added)) return added;
       const secure = arrival.scheme === "https" || headers.get("origin")?.startsWith("https:") === true;
-      const facts = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${deviceLifeMs / 1_000}${secure ? "; Secure" : ""}`;
+      const facts = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${cookieSeconds}${secure ? "; Secure" : ""}`;
       const cookie = `${gate.cookieName}=${added.cookie}; ${facts}`;
       return { status: 200, body: { key: added.key, build }, headers: { "set-cookie": cookie } };
     },
