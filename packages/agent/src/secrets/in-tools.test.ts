@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Scratch, scratch } from "../tools/testing/scratch.ts";
 import type { ToolPlace } from "../tools/tool.ts";
 import { KnownSecrets } from "./known-secrets.ts";
 
-const secret = "sk-canary-0123456789abcdef";
+const secret = "sk-canary_0123456789*abcdef";
 const secrets = new KnownSecrets();
 secrets.know("test", [secret]);
 
@@ -51,6 +52,23 @@ describe("tools in a place that knows a secret", () => {
     await call(at, "bash", { command: "cat key; echo; echo done", background: true });
     const { text } = await call(at, "job", { action: "read", id: "1" });
     expect(text).not.toContain(secret);
+  });
+
+  test("[SECRET-3] nor does a page that is made into Markdown, which escapes signs of it", async () => {
+    await using at = scratch({ privateHosts: ["127.0.0.1"] });
+    const server = createServer((_request, response) =>
+      response
+        .setHeader("content-type", "text/html")
+        .end(`<html><body><p>The key is ${secret}, here.</p></body></html>`),
+    );
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const { text } = await call(at, "fetch", { url: `http://127.0.0.1:${port}/` });
+    server.closeAllConnections();
+    server.close();
+    expect(text).toContain("secret");
+    expect(text.replaceAll("\\", "")).not.toContain(secret);
   });
 
   test("[SECRET-10] a file that was shown without its secret does not lose it by being written as it was shown", async () => {

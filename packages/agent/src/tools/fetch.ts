@@ -3,7 +3,7 @@
  * to the judged address, so that a name can't lead into a private network between two look-ups.
  */
 import { z } from "zod";
-import { noSecrets } from "../secrets/known-secrets.ts";
+import { noSecrets, type Secrets } from "../secrets/known-secrets.ts";
 import { isPublicAddress } from "./addresses.ts";
 import type { ToolContext } from "./context.ts";
 import { defineTool } from "./define-tool.ts";
@@ -143,8 +143,8 @@ interface Page {
 async function pageOutcome(context: ToolContext, hop: Hop, { answer, shown }: Page): Promise<ToolOutcome> {
   const body = await readBody(answer, hop.signal);
   const type = (answer.contentType.split(";")[0] ?? "").trim().toLowerCase();
-  const text = await pageText(body.bytes, type, answer.contentType);
   const secrets = hop.place.secrets ?? noSecrets;
+  const text = await pageText(body.bytes, { type, contentType: answer.contentType, secrets });
   const keeper = new OutputKeeper(() => context.operations.files.spill(hop.place.tabId, "page"));
   keeper.append(secrets.text(text ?? `⟨binary, ${type || "of unknown type"}, ${body.bytes.length} bytes⟩`));
   const failed = answer.status >= 400;
@@ -176,11 +176,18 @@ async function readBody(answer: HttpAnswer, signal: AbortSignal) {
   }
 }
 
-async function pageText(bytes: Uint8Array, type: string, contentType: string): Promise<string | null> {
+interface PageKind {
+  readonly type: string;
+  readonly contentType: string;
+  readonly secrets: Secrets;
+}
+
+async function pageText(bytes: Uint8Array, { type, contentType, secrets }: PageKind): Promise<string | null> {
   const isHtml = type === "text/html" || type === "application/xhtml+xml";
   const isText = isHtml || /^text\/|json|xml|javascript|yaml|toml|^$/.test(type);
   if (!isText || bytes.subarray(0, toolLimits.binaryProbeBytes).includes(0)) return null;
-  const text = decoded(bytes, contentType, isHtml);
+  // Markdown puts backslashes before some signs of a secret, by which it would not be known any more.
+  const text = secrets.text(decoded(bytes, contentType, isHtml));
   return isHtml ? ((await htmlToMarkdown(text)) ?? text) : text;
 }
 
