@@ -80,6 +80,16 @@ describe("what is known", () => {
     );
   });
 
+  test("[SECRET-2] names that begin like a named token are no cut ones; enough of a token is", () => {
+    const secrets = knowing("varve_own-0123456789");
+    for (const text of ["a\nvarve_settings", "varve_home_folder…", "see varve_token_pattern"]) {
+      expect(secrets.cutText(text)).toBe(text);
+    }
+    expect(secrets.cutText(`x varve_${"A1b-".repeat(5)}`)).toBe("x [secret]");
+    expect(secrets.cutText("x varve_own-01")).toBe("x [secret]");
+    expect(secrets.cutText("varve_varve_own-01")).toBe("varve_[secret]");
+  });
+
   test("[SECRET-3] values are cleaned with all that they hold, and are the very same when there was nothing to do", () => {
     const secrets = knowing("first-secret");
     const value = { a: ["x first-secret", 1, null], "first-secret": { b: true } };

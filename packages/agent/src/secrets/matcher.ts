@@ -16,12 +16,16 @@ const tokenBegins = /^varve_[A-Za-z0-9_-]*$/;
 
 /** Texts of which not even this much of a secret shows are not thought to begin one, when they are cut off. */
 const cutCharsMin = 8;
+/** The same for what only looks like a named token: the beginning of one is also how names of files and variables begin. */
+const cutTokenCharsMin = tokenStart.length + 16;
 
 export interface Matcher {
   /** The first secret at or behind `from`; null: none is there as a whole. */
   next(text: string, from: number): { readonly start: number; readonly end: number } | null;
   /** Where, at or behind `from`, the text ends in what may become a secret; its length where it does not. */
   openAt(text: string, from: number): number;
+  /** Where a text that was cut off ends in so much of a secret's beginning that it counts as one; its length where not. */
+  cutAt(text: string): number;
 }
 
 export function createMatcher(forms: readonly string[]): Matcher {
@@ -30,9 +34,9 @@ export function createMatcher(forms: readonly string[]): Matcher {
   const pattern = new RegExp(source, "g");
   const byFirst = new Map<string, string[]>();
   for (const form of forms) byFirst.set(form.charAt(0), [...(byFirst.get(form.charAt(0)) ?? []), form]);
-  const mayBegin = (end: string): boolean =>
-    (byFirst.get(end.charAt(0)) ?? []).some((form) => form.length > end.length && form.startsWith(end)) ||
-    (end.charAt(0) === "v" && isOpenToken(end));
+  const mayBeginForm = (end: string): boolean =>
+    (byFirst.get(end.charAt(0)) ?? []).some((form) => form.length > end.length && form.startsWith(end));
+  const mayBegin = (end: string): boolean => mayBeginForm(end) || (end.charAt(0) === "v" && isOpenToken(end));
   return {
     next(text, from) {
       pattern.lastIndex = from;
@@ -43,6 +47,13 @@ export function createMatcher(forms: readonly string[]): Matcher {
       for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++) {
         const first = text.charAt(at);
         if ((byFirst.has(first) || first === "v") && mayBegin(text.slice(at))) return at;
+      }
+      return text.length;
+    },
+    cutAt(text) {
+      for (let at = Math.max(0, text.length - longest + 1); at <= text.length - cutCharsMin; at++) {
+        const end = text.slice(at);
+        if (mayBeginForm(end) || (end.length >= cutTokenCharsMin && isOpenToken(end))) return at;
       }
       return text.length;
     },
@@ -67,6 +78,6 @@ export function redactText(matcher: Matcher, text: string): string {
 
 /** The last of a text that was cut off: enough of a secret's beginning is replaced as well. */
 export function redactCut(matcher: Matcher, text: string): string {
-  const at = matcher.openAt(text, 0);
-  return text.length - at >= cutCharsMin ? text.slice(0, at) + secretMark : text;
+  const at = matcher.cutAt(text);
+  return at < text.length ? text.slice(0, at) + secretMark : text;
 }
