@@ -29,10 +29,9 @@ export async function listModels(
   }
   if (answer.status >= 500) return fault("provider-unreachable", `${base} answered HTTP ${answer.status}.`);
   const ids = answer.status === 200 ? modelIds(answer.body) : null;
-  return (
-    ids?.flatMap((id) => talkable(credential, id)) ??
-    fault("provider-refused", `${base} does not list its models (HTTP ${answer.status}).`)
-  );
+  if (ids === null) return fault("provider-refused", `${base} does not list its models (HTTP ${answer.status}).`);
+  // What a list names twice is one model.
+  return [...new Set(ids.flatMap((id) => talkable(credential, id)))];
 }
 
 /**

@@ -69,6 +69,15 @@ describe("what is there", () => {
     expect(models.secretEnv).toEqual(["ANTHROPIC_API_KEY"]);
   });
 
+  test("[MODEL-7] a model that a provider lists twice is one model", async () => {
+    const { models } = registry(
+      { OPENAI_COMPATIBLE_BASE_URL: "http://127.0.0.1:9/v1" },
+      { "http://127.0.0.1:9/v1/models": lists("a", "b", "a") },
+    );
+    const ids = (await models.list()).models.map((model) => model.id);
+    expect(ids.toSorted()).toEqual(["demo/demo", "openai-compatible/a", "openai-compatible/b"]);
+  });
+
   test("[MODEL-7] a provider that does not answer in time does not hold up the list", async () => {
     const { models, clock } = registry(
       { ANTHROPIC_API_KEY: "sk-ant-1234567890" },
