@@ -217,7 +217,6 @@ const permissionRevokedData = z.object({
   revokes: chunkIdSchema,
   by: z.string(),
 });
-export const permissionLogDataSchema = z.union([permissionAskedData, permissionAnsweredData, permissionRevokedData]);
 const askAskedData = z.object({
   kind: z.literal("ask"),
   state: z.literal("asked"),
@@ -347,7 +346,6 @@ export type InstructionFile = z.infer<typeof instructionFileSchema>;
 export type ToolDefinition = z.infer<typeof toolDefinitionSchema>;
 export type PermissionPart = z.infer<typeof permissionPartSchema>;
 export type PermissionSubject = z.infer<typeof permissionSubjectSchema>;
-export type PermissionLogData = z.infer<typeof permissionLogDataSchema>;
 export type Verdict = z.infer<typeof verdictSchema>;
 export type CacheTtl = z.infer<typeof cacheTtlSchema>;
 export type RequestPurpose = z.infer<typeof requestPurposeSchema>;

@@ -1,6 +1,6 @@
 /** CONTRACT. Answers of the REST routes about permissions. */
 import { z } from "zod";
-import { chunkIdSchema, permissionLogDataSchema } from "./chunk.ts";
+import { chunkIdSchema, permissionSubjectSchema, verdictSchema } from "./chunk.ts";
 import { permissionModeSchema } from "./frame.ts";
 
 export const ruleActionSchema = z.enum(["allow", "ask", "deny"]);
@@ -23,9 +23,9 @@ export const projectRuleSchema = z.object({ root: z.string().min(1).max(4_096), 
 export const ruleSourceSchema = z.enum(["person", "project", "workspace"]);
 export const tabPermissionsBodySchema = z.object({
   mode: permissionModeSchema,
-  /** What happens to a call that is not allowed while nobody looks: a sentence. */
-  unattended: z.string(),
-  /** The tab's real directory, to which the rules of a project belong. */
+  /** What becomes of a call that is not allowed while nobody looks: a sentence, and whether it waits for a person. */
+  unattended: z.object({ text: z.string(), asks: z.boolean() }),
+  /** The tab's real directory, to which the rules of a project belong, and the file that keeps them. */
   root: z.string(),
   projectPath: z.string(),
   rules: z.array(ruleSchema.extend({ source: ruleSourceSchema })),
@@ -37,13 +37,34 @@ export const tabPermissionsBodySchema = z.object({
       at: z.number(),
       by: z.string(),
       rules: z.array(z.string()),
-      exact: z.object({ tool: z.string(), key: z.string() }).nullable(),
+      /** Without rules: exactly this. */
+      exact: z.object({ tool: z.string(), key: z.string() }).optional(),
     }),
   ),
-  /** The tab's questions, answers and what was taken back, newest first; subjects without their diff. */
-  entries: z.array(z.object({ seq: z.number(), at: z.number(), turnId: z.string(), data: permissionLogDataSchema })),
-  /** `before` of the next page; null at the end. */
-  next: z.number().nullable(),
+  /** The questions of the log that the tab points to, newest first; subjects without their diff. */
+  questions: z.array(
+    z.object({
+      askId: chunkIdSchema,
+      seq: z.number(),
+      at: z.number(),
+      turnId: z.string(),
+      callId: z.string(),
+      subject: permissionSubjectSchema,
+      /** Null while it waits, and when its turn ended before. */
+      answer: z
+        .object({
+          seq: z.number(),
+          at: z.number(),
+          verdict: verdictSchema,
+          by: z.string(),
+          reason: z.string().optional(),
+          rules: z.array(z.string()).optional(),
+        })
+        .nullable(),
+    }),
+  ),
+  /** There are older questions. */
+  more: z.boolean(),
 });
 
 export type RuleAction = z.infer<typeof ruleActionSchema>;

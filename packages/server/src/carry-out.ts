@@ -37,10 +37,11 @@ export async function carryOut(workspace: Workspace, command: Change, by: string
       return done(await workspace.background(tab, { callId, ...(turnId !== undefined && { turnId }) }));
     }
     case "answer": {
-      const { askId, verdict, text, choice, raiseTo } = command;
+      const { askId, verdict, rules, text, choice, raiseTo } = command;
       const body = {
         askId,
         ...(verdict && { verdict }),
+        ...(rules !== undefined && { rules }),
         ...(text !== undefined && { text }),
         ...(choice && { choice }),
         ...(raiseTo !== undefined && { raiseTo }),

@@ -29,7 +29,7 @@ import { instanceId } from "./instance.ts";
 import { KeyHolder, keyRingWish } from "./key-holder.ts";
 import { type LogLine, logLines, parseLevel } from "./log-line.ts";
 import { factsByName } from "./model-facts.ts";
-import { ruleReader } from "./permission-files.ts";
+import { type PermissionFiles, permissionFiles } from "./permission-files.ts";
 import { publicAddress } from "./public-address.ts";
 import { Settings } from "./settings.ts";
 import type { StartOptions } from "./start-options.ts";
@@ -102,8 +102,9 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const tools = options.toolSource?.(builtIn) ?? builtIn;
   const directories = directoriesOf({ userHome: options.userHome, home });
   const ids = idMaker(makeId);
+  const permissions = permissionFiles(home, (problem) => line("warn", "permission-rules", { problem }));
   const workspace = await workspaceOn(log, options, {
-    ...{ ids, boot, models, tools, line, settings, directories, secrets },
+    ...{ ids, boot, models, tools, line, settings, directories, secrets, permissions },
   });
   const { proxies, names, publicUrl, networkNames } = address;
   const proofKey = newSecret(random);
@@ -114,7 +115,7 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const doors = openDoors({
     ...{ workspace, models, gate, codes, credentials, settings, directories, clock, webRoot, version, build, boot },
     ...{ proofKey, publicUrl, networkNames, blobs: log.blobs, userHome: options.userHome, log: line },
-    sandbox: operations.sandbox,
+    ...{ sandbox: operations.sandbox, permissions },
   });
   return { token, boot, proofKey, publicUrl, line, codes, gate, operations, tools, workspace, doors };
 }
@@ -128,11 +129,12 @@ interface Surroundings {
   readonly secrets: KnownSecrets;
   readonly settings: Settings;
   readonly directories: ReturnType<typeof directoriesOf>;
+  readonly permissions: PermissionFiles;
 }
 
 function workspaceOn(log: Log, options: StartOptions, parts: Surroundings): Promise<LiveWorkspace> {
   const { home, clock, env, random } = options;
-  const { line, settings, directories, ...rest } = parts;
+  const { line, settings, directories, permissions, ...rest } = parts;
   return createWorkspace({
     ...rest,
     log,
@@ -142,7 +144,8 @@ function workspaceOn(log: Log, options: StartOptions, parts: Surroundings): Prom
     context: cleanContext(nodeContextOperations({ clock, shell: env.SHELL }), rest.secrets),
     hiddenEnv: () => settings.hiddenEnv,
     decide,
-    rules: ruleReader(home, (problem) => line("warn", "permission-rules", { problem })),
+    rules: permissions.rules,
+    keepRules: permissions.keep,
     home,
     defaultModel: () => settings.modelForNewTab(),
     limits: {

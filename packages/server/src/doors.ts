@@ -11,12 +11,14 @@ import type { SignInCodes } from "./auth/sign-in-codes.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Directories } from "./directories.ts";
 import type { LogLine } from "./log-line.ts";
+import type { PermissionFiles } from "./permission-files.ts";
 import { notHttp, refuseMalformed } from "./raw-answer.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { contextRoutes } from "./routes/context.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { permissionRoutes } from "./routes/permissions.ts";
 import { placeRoutes } from "./routes/places.ts";
 import { recordingRoutes } from "./routes/recordings.ts";
 import { type Route, reply, route } from "./routes/route.ts";
@@ -32,6 +34,7 @@ import { openWsDoor } from "./ws-door.ts";
 
 export interface DoorsPorts {
   readonly workspace: Workspace;
+  readonly permissions: PermissionFiles;
   readonly models: ModelRegistry;
   readonly blobs: BlobStore;
   readonly gate: GatePorts;
@@ -95,6 +98,7 @@ export function openDoors(ports: DoorsPorts): Doors {
     ...messageRoutes(workspace),
     ...rowRoutes(workspace, sse),
     ...contextRoutes(workspace.contexts),
+    ...permissionRoutes(ports),
     ...usageRoutes(workspace),
     ...recordingRoutes(ports.userHome),
     ...modelRoutes(ports),

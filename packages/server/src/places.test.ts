@@ -5,7 +5,7 @@ import { isFault } from "@varve/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { directoriesOf } from "./directories.ts";
 import { logLines, parseLevel } from "./log-line.ts";
-import { ruleReader } from "./permission-files.ts";
+import { permissionFiles } from "./permission-files.ts";
 import { readRunning, removeRunning, writeRunning } from "./running-file.ts";
 import { pageFiles } from "./static.ts";
 import { realClock, temporaryFolder } from "./testing/house.ts";
@@ -84,7 +84,7 @@ describe("rule files", () => {
     mkdirSync(join(cwd, ".varve"), { recursive: true });
     mkdirSync(home);
     const told: string[] = [];
-    const rules = ruleReader(home, (problem) => told.push(problem));
+    const { rules } = permissionFiles(home, (problem) => told.push(problem));
     expect(rules(cwd)).toEqual([]);
     writeFileSync(join(home, "permissions.json"), '{"allow": ["bash: npm test"]}');
     writeFileSync(join(cwd, ".varve/permissions.json"), '{"allow": ["bash: rm *"], "deny": ["fetch"]}');
@@ -99,7 +99,7 @@ describe("rule files", () => {
   test("[AUTH-22] a file that cannot be understood makes every tool ask, a FIFO does not stop the server", () => {
     const path = join(root, "permissions.json");
     const everyToolAsks = [{ action: "ask", tool: "*" }];
-    const rules = ruleReader(root, () => undefined);
+    const { rules } = permissionFiles(root, () => undefined);
     execFileSync("mkfifo", [path]);
     expect(rules(root)).toEqual(everyToolAsks);
     rmSync(path);

@@ -40,6 +40,7 @@ export const simulatedPlace = {
   },
   decide,
   rules: () => [],
+  keepRules: () => null,
   home: "/home/none",
   directory: async (path: string) => path,
   facts: () => unknownFacts,

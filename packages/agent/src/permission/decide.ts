@@ -13,7 +13,7 @@
  * Rules that restrict match generously (any piece of a compound command), rules that allow match narrowly (each program of
  * a command by itself, and only as far as its text tells what it will do).
  */
-import { type PermissionPart, unreachable } from "@varve/protocol";
+import { type PermissionPart, type PermissionSubject, unreachable } from "@varve/protocol";
 import type { Decide, Decision, PermissionContext, PermissionRule } from "./decide-contract.ts";
 import {
   allowsAll,
@@ -21,6 +21,7 @@ import {
   askedParts,
   askLimits,
   type Fit,
+  isForCommand,
   type JudgedCommand,
   noRule,
   offersFor,
@@ -34,7 +35,7 @@ type Call = Parameters<Decide>[0];
 
 export const decide: Decide = (call, context) => {
   const { command: text } = call.subject;
-  const command = text === undefined ? null : judged(text, call.subject.key, context);
+  const command = text === undefined ? null : judged(text, call.subject, context);
   const met = (action: PermissionRule["action"]) =>
     meeting(
       call,
@@ -55,7 +56,7 @@ export const decide: Decide = (call, context) => {
   if (asked !== null || denied !== null)
     return asking(command, told(command, context, isBase(call, command, context)), []);
   if (!changes || isBase(call, command, context)) return { decision: "allow" };
-  const allowing = context.rules.filter((rule) => rule.action === "allow" && isFor(rule, call));
+  const allowing = context.rules.filter((rule) => rule.action === "allow" && speaksOf(rule, call, command));
   if (command === null ? allowsCall(allowing, call) : allowsByParts(allowing, command)) {
     return { decision: "allow" };
   }
@@ -64,12 +65,17 @@ export const decide: Decide = (call, context) => {
 };
 
 /** Read when it is first looked at: nobody asks for the parts of a command that is allowed as a whole. */
-function judged(text: string, key: string, { cwd = "/" }: PermissionContext): JudgedCommand {
+function judged(
+  text: string,
+  { tool, key, sandboxed }: PermissionSubject,
+  { cwd = "/" }: PermissionContext,
+): JudgedCommand {
   let parts: JudgedCommand["parts"] | null = null;
   return {
     text,
     key,
     cwd,
+    tools: sandboxed === true ? [tool, "sandbox"] : [tool],
     get parts() {
       parts ??= readCommand(text);
       return parts;
@@ -90,7 +96,7 @@ function isBase(call: Call, command: JudgedCommand | null, context: PermissionCo
   return context.rules.some(
     (rule) =>
       rule.action === "allow" &&
-      isFor(rule, call) &&
+      speaksOf(rule, call, command) &&
       (command === null ? rule.pattern === undefined : allowsAll(rule, command)),
   );
 }
@@ -127,6 +133,9 @@ function meeting(call: Call, command: JudgedCommand | null, rules: readonly Perm
 
 const isGranted = ({ subject }: Call, { granted }: PermissionContext): boolean =>
   granted.some(({ tool, key }) => tool === subject.tool && key === subject.key);
+
+const speaksOf = (rule: PermissionRule, call: Call, command: JudgedCommand | null): boolean =>
+  command === null ? isFor(rule, call) : isForCommand(rule, command);
 
 /** A patch edits and writes: a rule that restricts either restricts it, or it would be the way around. */
 const isFor = ({ tool, action }: PermissionRule, { subject }: Call): boolean =>

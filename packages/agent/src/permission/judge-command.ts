@@ -19,6 +19,8 @@ export interface JudgedCommand {
   readonly key: string;
   readonly parts: readonly ShellPart[];
   readonly cwd: string;
+  /** Under which names rules speak of it: `sandbox` is for commands that run in one. */
+  readonly tools: readonly string[];
 }
 
 /** `may`: the command holds something that is not known before it runs, and that could be what the rule means. */
@@ -27,7 +29,7 @@ export type Fit = "fits" | "may" | "no";
 /** How a rule that asks or denies meets the command as a whole. It matches generously: any piece of it, in any spelling. */
 export function restricts(rule: PermissionRule, command: JudgedCommand): Fit {
   const { pattern } = rule;
-  if (isFor(rule, "bash")) {
+  if (isForCommand(rule, command)) {
     if (pattern === undefined || pattern === command.text || pattern === command.key) return "fits";
     if (commandPieces(command.text).some((piece) => fitsText(pattern, piece))) return "fits";
   }
@@ -35,14 +37,15 @@ export function restricts(rule: PermissionRule, command: JudgedCommand): Fit {
   return fits.includes("fits") ? "fits" : fits.includes("may") ? "may" : "no";
 }
 
-export function partFit(rule: PermissionRule, part: ShellPart, { cwd }: Pick<JudgedCommand, "cwd">): Fit {
+export function partFit(rule: PermissionRule, part: ShellPart, command: JudgedCommand): Fit {
   const { pattern } = rule;
-  if (pattern === undefined) return isFor(rule, "bash") ? "fits" : "no";
+  const { cwd } = command;
+  if (pattern === undefined) return isForCommand(rule, command) ? "fits" : "no";
   const reads = isFor(rule, "read") && part.reads.some((path) => fitsPath(pattern, absolute(path, cwd)));
   const writes =
     (isFor(rule, "write") || isFor(rule, "edit")) && part.writes.some((path) => fitsPath(pattern, absolute(path, cwd)));
   if (reads || writes) return "fits";
-  if (!isFor(rule, "bash")) return "no";
+  if (!isForCommand(rule, command)) return "no";
   const spellings = [part.text, part.words, part.values, part.values.replace(/^[^ ]*\//, "")];
   if (part.words !== "" && spellings.some((text) => fitsText(pattern, text))) return "fits";
   if (part.isKnown) return "no";
@@ -50,6 +53,8 @@ export function partFit(rule: PermissionRule, part: ShellPart, { cwd }: Pick<Jud
 }
 
 const isFor = (rule: PermissionRule, tool: string): boolean => rule.tool === "*" || rule.tool === tool;
+export const isForCommand = ({ tool }: PermissionRule, { tools }: JudgedCommand): boolean =>
+  tool === "*" || tools.includes(tool);
 const absolute = (path: string, cwd: string): string =>
   isAbsolute(path) ? posix.normalize(path) : posix.join(cwd, path);
 
@@ -85,7 +90,7 @@ export function askedParts(
   base: boolean,
 ): readonly PermissionPart[] {
   const restricting = rules.filter(({ action }) => action !== "allow");
-  const allowing = rules.filter(({ action, tool }) => action === "allow" && (tool === "bash" || tool === "*"));
+  const allowing = rules.filter((rule) => rule.action === "allow" && isForCommand(rule, command));
   const told = command.parts.map((part): PermissionPart => {
     const { text } = part;
     const rule = restricting.find((one) => partFit(one, part, command) === "fits");
@@ -102,9 +107,9 @@ export function askedParts(
 export const noRule = "no rule allows it";
 
 /** Rules that together allow exactly the parts that ask; empty where no rules can say that. */
-export function offersFor({ parts }: JudgedCommand, asked: readonly PermissionPart[]): readonly string[] {
+export function offersFor({ parts, tools }: JudgedCommand, asked: readonly PermissionPart[]): readonly string[] {
   const asking = parts.filter((_, at) => asked[at]?.asks === true);
-  const offers = [...new Set(asking.map(({ whole }) => `bash: ${literally(whole)}`))];
+  const offers = [...new Set(asking.map(({ whole }) => `${tools.at(-1)}: ${literally(whole)}`))];
   const areClear = asking.every(({ needs, isKnown }) => needs !== "person" && isKnown);
   if (!areClear || offers.length > askLimits.offersMax) return [];
   const rules = offers.map((offer) => (offer.length > permissionLimits.ruleCharsMax ? null : allowedRule(offer)));

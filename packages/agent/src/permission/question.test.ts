@@ -124,6 +124,20 @@ describe("offers", () => {
     expect(offered).toBeGreaterThan(100);
   });
 
+  test("[PERM-49] what is allowed in the sandbox is allowed nowhere else; what is allowed outside is allowed there too", () => {
+    const outside = bash("ls");
+    const inside: Call = { ...outside, subject: { ...outside.subject, sandboxed: true } };
+    expect(ask(inside)).toEqual({ decision: "ask", offers: ["sandbox: ls"] });
+    expect(ask(inside, ["sandbox: ls"]).decision).toBe("allow");
+    expect(ask(outside, ["sandbox: ls"]).decision).toBe("ask");
+    expect(ask(inside, ["bash: ls"]).decision).toBe("allow");
+    const denied = [{ action: "deny", tool: "bash", pattern: "ls" }] as const;
+    expect(ask(inside, ["sandbox"], { rules: denied }).decision).toBe("deny");
+    const deniedThere = [{ action: "deny", tool: "sandbox", pattern: "ls" }] as const;
+    expect(ask(inside, ["bash"], { rules: deniedThere }).decision).toBe("deny");
+    expect(ask(outside, ["bash"], { rules: deniedThere }).decision).toBe("allow");
+  });
+
   test("[PERM-41] offers never change what another mode says", () => {
     for (const mode of ["read", "edits"] satisfies readonly PermissionMode[]) {
       expect(ask(bash("ls"), ["bash: ls"], { mode }).decision).toBe(mode === "read" ? "deny" : "allow");

@@ -1,9 +1,11 @@
+import { grantsFrom } from "@varve/agent";
 import {
   type AnswerBody,
   type ChunkId,
   type Fault,
   fault,
   type NewRow,
+  noTurn,
   type StoredRow,
   type SystemData,
 } from "@varve/protocol";
@@ -53,26 +55,59 @@ function answeredData(asked: Asked, body: AnswerBody, by: string): Extract<Syste
     if (body.text === undefined || body.text.trim() === "") return fault("bad-request", "The answer is empty.");
     return { kind: "ask", state: "answered", askId, callId, answer: body.text, by };
   }
-  const verdict = body.verdict;
+  return permissionAnswered(asked, body, by);
+}
+
+type PermissionAnswer = Extract<SystemData, { kind: "permission"; state: "answered" }>;
+
+function permissionAnswered(
+  { askId, callId, subject }: Extract<Asked, { kind: "permission" }>,
+  { verdict, text = "", rules }: AnswerBody,
+  by: string,
+): PermissionAnswer | Fault {
   if (verdict === undefined) {
+    return wrong("A permission question wants a verdict: once, tab, project or deny.");
+  }
+  const answer = { kind: "permission", state: "answered", askId, callId, verdict, by } as const;
+  if (verdict === "once") return answer;
+  if (verdict === "deny") return text.trim() === "" ? answer : { ...answer, reason: text };
+  const { tool, key, offers = [] } = subject;
+  const chosen = [...new Set(rules ?? offers)];
+  const foreign = chosen.find((rule) => !offers.includes(rule));
+  if (foreign !== undefined) return wrong(`"${foreign}" is not among the rules that this question offers.`);
+  if (chosen.length > 0) return { ...answer, rules: chosen };
+  if (offers.length > 0) return wrong("None of the offered rules was chosen.");
+  return verdict === "tab"
+    ? { ...answer, allows: { tool, key } }
+    : wrong("No rule can say this, so that it cannot be allowed for a whole project.");
+}
+
+/** The rules that this answer allows in every tab of the project, to be kept before it is. */
+export const projectRulesOf = ({ type, data }: NewRow): readonly string[] =>
+  type === "system" && data.kind === "permission" && data.state === "answered" && data.verdict === "project"
+    ? (data.rules ?? [])
+    : [];
+
+/** The row that takes back what an answer allowed for this tab, or why there is nothing to take back. */
+export function revokedRow(
+  rows: readonly StoredRow[],
+  askId: ChunkId,
+  made: { readonly id: ChunkId; readonly at: number; readonly by: string },
+): NewRow | Fault {
+  if (!grantsFrom(rows).some((grant) => grant.askId === askId)) {
     return fault(
-      "bad-request",
-      "A permission question wants a verdict: once, tab or deny.",
-      "The question is still open.",
+      "unknown-rule",
+      "Nothing that was answered to this question holds for this tab.",
+      "It may have been taken back already.",
     );
   }
-  const { tool, key } = asked.subject;
   return {
-    kind: "permission",
-    state: "answered",
-    askId,
-    callId,
-    verdict,
-    ...(verdict === "deny" && body.text !== undefined && body.text.trim() !== "" && { reason: body.text }),
-    ...(verdict === "tab" && { allows: { tool, key } }),
-    by,
+    ...{ id: made.id, turnId: noTurn, step: 0, role: "system", type: "system", createdAt: made.at, by: made.by },
+    data: { kind: "permission-revoked", revokes: askId, by: made.by },
   };
 }
+
+const wrong = (what: string): Fault => fault("bad-request", what, "The question is still open.");
 
 function limitAnswered(
   { askId, limit, used }: Extract<Asked, { kind: "limit" }>,

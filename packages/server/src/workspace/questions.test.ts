@@ -73,6 +73,26 @@ describe("questions across a restart", () => {
   });
 });
 
+test("[PERM-48] asked by one server, answered to the next from another device, which is told", async () => {
+  await using rig = await makeRig(asksForWork);
+  await send(rig, "m1", "go");
+  const askId = await question(rig);
+  await using again = await rig.restarted();
+  expect(await again.workspace.asked(again.tab, {})).toMatchObject({ questions: [{ askId, answer: null }] });
+  expect(await again.workspace.answer(again.tab, { askId, verdict: "tab" }, "phone")).toBeNull();
+  expect(await again.workspace.answer(again.tab, { askId, verdict: "deny" }, "laptop")).toMatchObject({
+    code: "already-answered",
+  });
+  await toolRuns(again);
+  again.works.get("c1")?.end("done");
+  await again.until("the turn ended", idle(again));
+  expect(await again.workspace.asked(again.tab, {})).toMatchObject({
+    questions: [{ askId, answer: { verdict: "tab", by: "phone" } }],
+    granted: [{ askId, by: "phone" }],
+    more: false,
+  });
+});
+
 describe("what goes on beside a question", () => {
   test("[TAB-8] a stop-and-send ends the turn that waits and begins the next one", async () => {
     await using rig = await makeRig({ script: [works("c1"), says("urgent done")], permissions: "ask" });

@@ -28,7 +28,7 @@ import {
 } from "@varve/protocol";
 import type { Reading } from "../context/log-reading.ts";
 import { closing, outcomeFault, trashed } from "./act-faults.ts";
-import { answeredRow, askedMax } from "./answer.ts";
+import { answeredRow, askedMax, projectRulesOf, revokedRow } from "./answer.ts";
 import { endBroken } from "./broken-turn.ts";
 import { compactable, runCompaction } from "./compaction-turn.ts";
 import { cancelInside, fateInside, patchInside } from "./queue-acts.ts";
@@ -50,6 +50,8 @@ export interface ActorPorts {
   readonly turnDeadlineMs: number | null;
   /** A person raised a limit that the tab's turn came to: kept before their answer is. */
   readonly raise: (limit: LimitName, raise: Raise) => Promise<Fault | null>;
+  /** Rules were allowed for every tab in this directory: kept likewise. */
+  readonly keepRules: (rules: readonly string[]) => Fault | null;
   /** The tab came to rest, with its rows as they are now. */
   readonly rested: () => void;
   /** The loop broke a promise of its own; the tab goes on, the evidence is logged. */
@@ -268,8 +270,8 @@ export class TabActor {
       if (isFault(row)) return row;
       const turn = this.#turn;
       if (turn === null || !turn.waitsFor(body.askId)) return noOpenTurn();
-      const unraised = await this.#raised(row, rows);
-      if (unraised !== null) return unraised;
+      const unkept = await this.#kept(row, rows);
+      if (unkept !== null) return unkept;
       const outcome = await this.core.commit({ rows: [row] });
       if (outcome.kind !== "committed") return outcomeFault(outcome);
       const sealed = outcome.rows[0];
@@ -279,7 +281,22 @@ export class TabActor {
     });
   }
 
-  async #raised({ type, data }: NewRow, rows: readonly StoredRow[]): Promise<Fault | null> {
+  /** Takes back what an answer allowed for this tab; a turn that runs goes by it from its next call on. */
+  takeBack(askId: ChunkId, by: string): Promise<Fault | null> {
+    return this.act(async () => {
+      const rows = await this.load();
+      if (isFault(rows)) return rows;
+      const { ids, clock } = this.core.ports;
+      const row = revokedRow(rows, askId, { id: ids.chunk(), at: clock.now(), by });
+      return isFault(row) ? row : this.sealQuietly([row]);
+    });
+  }
+
+  /** What an answer changes beyond its tab is kept before the answer is. */
+  async #kept(row: NewRow, rows: readonly StoredRow[]): Promise<Fault | null> {
+    const rules = projectRulesOf(row);
+    if (rules.length > 0) return this.#ports.keepRules(rules);
+    const { type, data } = row;
     const answer = type === "system" && data.kind === "limit" && data.state === "answered" ? data : null;
     if (answer?.choice !== "raise" || answer.raiseTo === undefined) return null;
     return this.#ports.raise(answer.limit, { raiseTo: answer.raiseTo, max: askedMax(rows, answer.askId) });

@@ -164,6 +164,7 @@ export class TabOwners {
       core,
       turnPorts: () => turnPorts(options, core, () => money.spending(tab)),
       raise: (limit: LimitName, raise: Raise) => money.raise(tab, limit, raise),
+      keepRules: (rules) => options.keepRules(core.tab.cwd, rules),
       context: () => tabContext(options, core),
       turnDeadlineMs: options.turnDeadlineMs ?? null,
       rested: () => rested(actor),

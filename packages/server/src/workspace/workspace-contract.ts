@@ -13,8 +13,8 @@ import type {
   LedgerBody,
   LogChunk,
   LogId,
-  MessageFate,
   MessageBody,
+  MessageFate,
   NewTabBody,
   Page,
   QueuedMessage,
@@ -28,6 +28,7 @@ import type {
 } from "@varve/protocol";
 import type { ContextActs } from "../context/context-contract.ts";
 import type { LedgerPage } from "../ledger/tab-ledger.ts";
+import type { AskedInTab, QuestionPage } from "./permission-log.ts";
 
 /** A fault about a waiting message carries the record as it is now. */
 export interface QueueFault extends Fault {
@@ -97,6 +98,10 @@ export interface Workspace {
   /** A running call goes on as a background job. `moved: false`: it does not run, or cannot be moved; nothing was changed. */
   background(tab: TabId, body: BackgroundBody): Promise<{ readonly moved: boolean } | Fault>;
   answer(tab: TabId, body: AnswerBody, by: string): Promise<Fault | null>;
+  /** What was asked and answered in the tab, newest first, and what holds of it. */
+  asked(tab: TabId, page: QuestionPage): Promise<AskedInTab | Fault>;
+  /** Takes back what the answer to this question allowed for this tab. */
+  takeBack(tab: TabId, askId: ChunkId, by: string): Promise<Fault | null>;
   fork(tab: TabId, seq: number): Promise<TabRecord | Fault>;
   clear(tab: TabId): Promise<TabRecord | Fault>;
   resend(

@@ -32,6 +32,8 @@ export interface WorkspaceOptions {
   readonly decide: Decide;
   /** Permission rules from files, for a directory; read when a call is about to run. */
   readonly rules: (cwd: string) => readonly PermissionRule[];
+  /** Keeps rules that allow for a directory, from now on and for all tabs in it. A fault: nothing was kept. */
+  readonly keepRules: (cwd: string, rules: readonly string[]) => Fault | null;
   /** `VARVE_HOME`. */
   readonly home: string;
   /** Taken out of everything that a tab writes or shows. Absent: none are known. */

@@ -35,6 +35,7 @@ import { faultIn, readable, unknownTab, unreadable } from "./faults.ts";
 import { headBody } from "./head.ts";
 import { keptWarm } from "./keep-warm.ts";
 import { Mailbox } from "./mailbox.ts";
+import { type AskedInTab, askedInTab, type QuestionPage } from "./permission-log.ts";
 import { closeCut, pointInside, resendInside, targetAt } from "./pointer.ts";
 import { subscribe } from "./subscribe.ts";
 import { TabMoney } from "./tab-money.ts";
@@ -42,7 +43,7 @@ import { patchedOptions } from "./tab-options.ts";
 import { TabOwners } from "./tab-owners.ts";
 import { checkedReach } from "./tab-reach.ts";
 import { digestOf, pageOf, rowOf } from "./tab-reads.ts";
-import { tabRecord } from "./tab-record.ts";
+import { modeOf, tabRecord } from "./tab-record.ts";
 import type { TabSubscription } from "./tab-subscription.ts";
 import type {
   DigestHeld,
@@ -269,6 +270,17 @@ export class LiveWorkspace implements Workspace {
 
   background(tab: TabId, body: BackgroundBody): Promise<{ readonly moved: boolean } | Fault> {
     return this.#owners.with(tab, (actor) => actor.background(body));
+  }
+
+  async asked(tab: TabId, page: QuestionPage): Promise<AskedInTab | Fault> {
+    return this.#owners.with(tab, async (actor) => {
+      const log = await actor.readLog();
+      return isFault(log) ? log : askedInTab(log.rows, modeOf(actor.core.tab.permissions), page);
+    });
+  }
+
+  takeBack(tab: TabId, askId: ChunkId, by: string): Promise<Fault | null> {
+    return this.#owners.with(tab, (actor) => actor.takeBack(askId, by));
   }
 
   answer(tab: TabId, body: AnswerBody, by: string): Promise<Fault | null> {

@@ -202,6 +202,7 @@ function workspaceOptions(
     },
     decide: decideForTests,
     rules: () => [],
+    keepRules: () => null,
     home: "/home/none",
     boot: `boot-${boots.count}`,
     defaultModel: async () => "demo/demo",
