@@ -123,4 +123,18 @@ describe("a row before it is sealed", () => {
     expect(clean.type === "tool_call" && hadSecrets(clean.data)).toBe(true);
     expect(hadSecrets(data)).toBe(false);
   });
+
+  test("[SECRET-8] a secret that a call holds as a number is in no part of its row", () => {
+    const digits = new KnownSecrets();
+    digits.know("test", ["4929123456789012"]);
+    const data = {
+      callId: "c",
+      name: "bash",
+      arguments: { card: 4929123456789012 },
+      argsText: '{"card":4929123456789012}',
+    };
+    const clean = cleanRow({ ...base, role: "assistant", type: "tool_call", data }, digits);
+    expect(JSON.stringify(clean)).not.toContain("4929123456789012");
+    expect(clean.type === "tool_call" && hadSecrets(clean.data)).toBe(true);
+  });
 });

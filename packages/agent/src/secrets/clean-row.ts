@@ -71,7 +71,10 @@ function cleanCall(data: ToolCallData, secrets: Secrets): ToolCallData {
   if (args !== rest.arguments || argsText !== rest.argsText) {
     // What was escaped in the text shows only in the parsed arguments; then the text is written anew.
     const text = args === rest.arguments || argsText !== rest.argsText ? argsText : JSON.stringify(args);
-    return { ...rest, arguments: args, argsText: text, providerMetadata: secretsRemoved };
+    // A secret of digits alone may stand there as a number, which has no place for a mark.
+    const whole = JSON.stringify(args);
+    const shown = secrets.text(whole) === whole ? args : { _invalid: text };
+    return { ...rest, arguments: shown, argsText: text, providerMetadata: secretsRemoved };
   }
   if (providerMetadata === undefined || isClean(providerMetadata, secrets)) return data;
   return rest;
