@@ -1,15 +1,18 @@
 /** What a browser is told it may do with each kind of answer. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { memoryLog } from "@varve/log";
+import { isFault } from "@varve/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Caller, Request } from "./testing/call.ts";
 import { type House, openHouse, temporaryFolder } from "./testing/house.ts";
+import { jpeg, png, webp } from "./testing/pictures.ts";
 
 let house: House;
 let caller: Caller;
 let tab: string;
 const webRoot = temporaryFolder();
-const image = Buffer.from("iVBORw0KGgo=", "base64");
+const log = memoryLog();
 
 beforeAll(async () => {
   mkdirSync(join(webRoot, "assets"));
@@ -17,7 +20,7 @@ beforeAll(async () => {
   writeFileSync(join(webRoot, "assets", "page.js"), "export {};");
   writeFileSync(join(webRoot, "assets", "page.css"), "a{}");
   writeFileSync(join(webRoot, "icon.svg"), "<svg/>");
-  house = await openHouse({ webRoot });
+  house = await openHouse({ webRoot, log });
   caller = await house.listen();
   tab = (await house.tab()).id;
 });
@@ -133,13 +136,11 @@ describe("files that a tool, a model or a person brought", () => {
   test.each([
     ["image/png", "image/png", "inline"],
     ["image/jpeg", "image/jpeg", "inline"],
-    ["image/gif", "image/gif", "inline"],
     ["image/webp", "image/webp", "inline"],
     ["IMAGE/PNG; charset=x", "image/png", "inline"],
     ["image/svg+xml", "application/octet-stream", "attachment"],
     ["IMAGE/SVG+XML", "application/octet-stream", "attachment"],
     ["image/svg", "application/octet-stream", "attachment"],
-    ["image/x-icon", "application/octet-stream", "attachment"],
     ["text/html", "application/octet-stream", "attachment"],
     ["application/xhtml+xml", "application/octet-stream", "attachment"],
     ["text/xml", "application/octet-stream", "attachment"],
@@ -150,7 +151,8 @@ describe("files that a tool, a model or a person brought", () => {
     ["multipart/related", "application/octet-stream", "attachment"],
     ["message/rfc822", "application/octet-stream", "attachment"],
   ])("[AUTH-40] %s is handed over as %s, %s, in a sandbox", async (type, shown, disposition) => {
-    const body = Buffer.concat([image, Buffer.from(`<svg onload=alert(1)>${type}`)]);
+    const picture = type === "image/jpeg" ? jpeg : type === "image/webp" ? webp : png;
+    const body = Buffer.concat([picture, Buffer.from(`<svg onload=alert(1)>${type}`)]);
     const stored = await caller({
       method: "POST",
       path: "/api/blobs",
@@ -159,9 +161,23 @@ describe("files that a tool, a model or a person brought", () => {
     });
     expect(stored.status, stored.text).toBe(201);
     const hash = String(Reflect.get(Object(stored.json), "blob"));
+    await expectShown(hash, shown, disposition);
+  });
+
+  test.each([
+    ["image/gif", "image/gif", "inline"],
+    ["image/x-icon", "application/octet-stream", "attachment"],
+    ["image/tiff", "application/octet-stream", "attachment"],
+  ])("[AUTH-40] %s that was kept before is handed over as %s, %s, in a sandbox", async (type, shown, disposition) => {
+    const entry = await log.blobs.put(Buffer.from(`<svg onload=alert(1)>${type}`), type);
+    if (isFault(entry)) throw new Error(entry.message);
+    await expectShown(entry.blob, shown, disposition);
+  });
+
+  async function expectShown(hash: string, shown: string, disposition: string): Promise<void> {
     const { headers } = await caller({ method: "GET", path: `/api/blobs/${hash}`, headers: bearer() });
     expect(headers).toMatchObject({ ...always, "content-type": shown, "content-disposition": disposition });
     expect(headers["content-security-policy"]).toMatch(/^default-src 'none'.+ sandbox$/);
     expect(headers["cache-control"]).toContain("private");
-  });
+  }
 });

@@ -115,7 +115,7 @@ export async function compose(log: Log, options: StartOptions): Promise<Parts | 
   const doors = openDoors({
     ...{ workspace, models, gate, codes, credentials, settings, directories, clock, webRoot, version, build, boot },
     ...{ proofKey, publicUrl, networkNames, blobs: log.blobs, userHome: options.userHome, log: line },
-    ...{ sandbox: operations.sandbox, permissions },
+    ...{ sandbox: operations.sandbox, images: operations.images, permissions },
   });
   return { token, boot, proofKey, publicUrl, line, codes, gate, operations, tools, workspace, doors };
 }

@@ -1,7 +1,7 @@
 /** HTTP, socket and event stream around one workspace: everything of a server but its process. */
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { ModelRegistry, SandboxOperations } from "@varve/agent";
+import type { ImageOperations, ModelRegistry, SandboxOperations } from "@varve/agent";
 import type { BlobStore } from "@varve/log";
 import type { Clock } from "@varve/protocol";
 import { errorResponse } from "./answer.ts";
@@ -44,6 +44,8 @@ export interface DoorsPorts {
   readonly directories: Directories;
   /** What this machine has of a sandbox; undefined: this server has none. */
   readonly sandbox?: Pick<SandboxOperations, "find"> | undefined;
+  /** Makes uploaded pictures fit for providers. */
+  readonly images: ImageOperations;
   readonly clock: Clock;
   /** Home of the server's user: where recordings of other tools are looked for. */
   readonly userHome: string;

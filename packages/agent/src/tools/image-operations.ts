@@ -25,7 +25,12 @@ export type Converted =
   /** No size is small enough for `bytesMax`. */
   | { readonly kind: "too-large" };
 
+/** `absent`: nobody can tell here. */
+export type Soundness = "sound" | "damaged" | "absent";
+
 export interface ImageOperations {
+  /** Whether every pixel can be decoded. Never throws. */
+  check(bytes: Uint8Array, wish: Pick<ImageWish, "pixelsMax">): Promise<Soundness>;
   /** Upright, in sRGB, without metadata; the same bytes for the same image. Never throws. */
   convert(bytes: Uint8Array, wish: ImageWish): Promise<Converted>;
 }

@@ -1,9 +1,9 @@
 import { openSync, writeSync } from "node:fs";
-import { deflateSync } from "node:zlib";
 import { imageSize } from "image-size";
 import { describe, expect, test } from "vitest";
 import { imageKind } from "./image.ts";
 import { toolLimits } from "./limits.ts";
+import { pngOf } from "./testing/png.ts";
 import { type Scratch, scratch } from "./testing/scratch.ts";
 
 const library = await import("sharp").then(
@@ -13,7 +13,12 @@ const library = await import("sharp").then(
 if (library === null) process.stdout.write("images: sharp is not installed, so that conversions are not tested\n");
 
 const withoutLibrary = () =>
-  scratch({ change: (real) => ({ ...real, images: { convert: async () => ({ kind: "absent" as const }) } }) });
+  scratch({
+    change: (real) => ({
+      ...real,
+      images: { check: async () => "absent" as const, convert: async () => ({ kind: "absent" as const }) },
+    }),
+  });
 
 type Sharp = NonNullable<typeof library>;
 const sharp = (): Sharp => library ?? expect.fail("skipped without it");
@@ -35,23 +40,6 @@ async function frames(count: number, format: "gif" | "webp"): Promise<Buffer> {
   for (let frame = 0; frame < count; frame++) strip.fill(frame * 60, frame * 192, (frame + 1) * 192);
   const image = sharp()(strip, { raw: { width: 8, height: 8 * count, channels: 3, pageHeight: 8 } });
   return await (format === "gif" ? image.gif({ delay: 100 }) : image.webp({ lossless: true })).toBuffer();
-}
-
-/** Says in its header that it is enormous; holds next to nothing. */
-function pngOf(width: number, height: number): Uint8Array {
-  const part = (name: string, data: Uint8Array) => {
-    const whole = Buffer.alloc(data.length + 12);
-    whole.writeUInt32BE(data.length, 0);
-    whole.write(name, 4, "latin1");
-    whole.set(data, 8);
-    return whole;
-  };
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(width, 0);
-  head.writeUInt32BE(height, 4);
-  head.set([8, 0], 8);
-  const body = [part("IHDR", head), part("IDAT", deflateSync(new Uint8Array(9))), part("IEND", new Uint8Array(0))];
-  return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), ...body]);
 }
 
 async function imageFrom(at: Scratch, bytes: Uint8Array) {
@@ -198,6 +186,16 @@ test.each([
   const outcome = await at.call("read", { path: "p" });
   expect(outcome).toMatchObject({ isError: true, text: expect.stringMatching(words) });
   expect(outcome.images).toBeUndefined();
+});
+
+test.runIf(library !== null)("[TOOL-46] a small image is refused too where its pixels are damaged", async () => {
+  await using at = scratch();
+  const flipped = pngOf(3, 2);
+  flipped[45] = (flipped[45] ?? 0) ^ 0xff;
+  for (const bytes of [pngOf(300, 200), flipped]) {
+    at.file("p", bytes);
+    expect((await at.call("read", { path: "p" })).text).toMatch(/damaged/);
+  }
 });
 
 test("[TOOL-46] a file with more bytes than are read is refused without reading them", async () => {

@@ -8,7 +8,7 @@ import type { Converted, ImageOperations } from "./image-operations.ts";
 import { toolLimits } from "./limits.ts";
 import type { OpenFile } from "./operations.ts";
 import { ToolFault } from "./outcome.ts";
-import type { ToolImage, ToolOutcome } from "./tool.ts";
+import type { ToolOutcome } from "./tool.ts";
 import { readUpTo } from "./whole-file.ts";
 
 type ShownKind = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
@@ -57,7 +57,7 @@ interface Size {
 
 export async function readImage(file: OpenFile, image: Image, images: ImageOperations): Promise<ToolOutcome> {
   const { kind, shown } = image;
-  if (kind === "other") throw new ToolFault(`${shown} is an image of a kind that can't be shown. Convert it to PNG.`);
+  if (kind === "other") throw new ToolFault(`${shown} ${otherWords}`);
   const bytes = await readUpTo(file, toolLimits.imageSourceBytesMax);
   if (bytes === null) {
     const most = toolLimits.imageSourceBytesMax / 1024 ** 2;
@@ -65,41 +65,72 @@ export async function readImage(file: OpenFile, image: Image, images: ImageOpera
       `${shown} is an image of ${file.facts.size} bytes; at most ${most} MB can be read. Make it smaller.`,
     );
   }
+  const fitted = await fitImage(bytes, images);
+  if (fitted.kind === "refused") throw new ToolFault(`${shown} ${fitted.words}`);
+  return outcomeOf(shown, fitted);
+}
+
+export type FittedImage =
+  | {
+      readonly kind: "fitted";
+      /** The very bytes that came, if every provider takes them. */
+      readonly bytes: Uint8Array;
+      readonly mediaType: ShownKind;
+      readonly width: number;
+      readonly height: number;
+      /** What was changed, for who looks at it: empty, or it begins with a comma. */
+      readonly note: string;
+    }
+  /** The end of a sentence that begins with the name of the file. */
+  | { readonly kind: "refused"; readonly words: string };
+
+/** An image that every provider takes, made of this one, or why there is none. Never throws. */
+export async function fitImage(bytes: Uint8Array, images: ImageOperations): Promise<FittedImage> {
+  const kind = imageKind(bytes);
+  if (kind === null) return refused("is not an image.");
+  if (kind === "other") return refused(otherWords);
   const size = sizeOf(bytes);
-  if (kind !== "convertible" && (size === null || !isComplete(bytes, kind))) throw damaged(shown);
-  if (size !== null) refuseBomb(size, shown);
+  if (kind !== "convertible" && (size === null || !isComplete(bytes, kind))) return refused(damagedWords);
+  if (size !== null && isBomb(size)) return refused(bombWords(size));
   if (kind !== "convertible" && size !== null && fitsAsIs(bytes, kind, size)) {
-    return outcomeOf(shown, { bytes, mediaType: kind }, { size, note: "" });
+    const soundness = await images.check(bytes, { pixelsMax: toolLimits.imageSourcePixelsMax });
+    return soundness === "damaged" ? refused(damagedWords) : asItIs(bytes, kind, size);
   }
   const made = await images.convert(bytes, {
     edgeMax: toolLimits.imagePixelsMax,
     bytesMax: toolLimits.imageBytesMax,
     pixelsMax: toolLimits.imageSourcePixelsMax,
   });
-  if (made.kind === "damaged") throw damaged(shown);
-  if (made.kind === "too-large") throw new ToolFault(`${shown} is too large to be shown in any size. Make it smaller.`);
-  if (made.kind === "converted") return outcomeOf(shown, made, { size: made, note: noteOf(made, kind) });
+  if (made.kind === "damaged") return refused(damagedWords);
+  if (made.kind === "too-large") return refused("is too large to be shown in any size. Make it smaller.");
+  if (made.kind === "converted") {
+    const { mediaType, width, height } = made;
+    return { kind: "fitted", bytes: made.bytes, mediaType, width, height, note: noteOf(made, kind) };
+  }
   // Nothing can be converted here. What is merely unhandy goes as it is.
-  if (kind === "convertible" || size === null) throw new ToolFault(`${shown} ${absentWords} Convert it to PNG.`);
+  if (kind === "convertible" || size === null) return refused(`${absentWords} Convert it to PNG.`);
   if (!isSmall(bytes, size)) {
-    throw new ToolFault(
-      `${shown} is ${sizeWords(size)} pixels and ${bytes.length} bytes; at most ${toolLimits.imagePixelsMax} a side and ` +
+    return refused(
+      `is ${sizeWords(size)} pixels and ${bytes.length} bytes; at most ${toolLimits.imagePixelsMax} a side and ` +
         `${toolLimits.imageBytesMax} bytes can be shown. It ${absentWords} Make it smaller.`,
     );
   }
-  return outcomeOf(shown, { bytes, mediaType: kind }, { size, note: "" });
+  return asItIs(bytes, kind, size);
 }
 
+const refused = (words: string): FittedImage => ({ kind: "refused", words });
+const asItIs = (bytes: Uint8Array, mediaType: ShownKind, { width, height }: Size): FittedImage => {
+  return { kind: "fitted", bytes, mediaType, width, height, note: "" };
+};
+const otherWords = "is an image of a kind that can't be shown. Convert it to PNG.";
 const absentWords = "can't be converted here: the optional package sharp is not installed.";
-const damaged = (shown: string): ToolFault => new ToolFault(`${shown} is a damaged image and is not shown.`);
+const damagedWords = "is a damaged image and is not shown.";
 const sizeWords = ({ width, height }: Size): string => `${width} × ${height}`;
 
 /** A small file may say that it is an enormous picture; decoding it would take all memory. */
-function refuseBomb(size: Size, shown: string): void {
-  if (size.width * size.height <= toolLimits.imageSourcePixelsMax) return;
-  const most = toolLimits.imageSourcePixelsMax / 1_000_000;
-  throw new ToolFault(`${shown} says it is ${sizeWords(size)} pixels; at most ${most} million are decoded.`);
-}
+const isBomb = (size: Size): boolean => size.width * size.height > toolLimits.imageSourcePixelsMax;
+const bombWords = (size: Size): string =>
+  `says it is ${sizeWords(size)} pixels; at most ${toolLimits.imageSourcePixelsMax / 1_000_000} million are decoded.`;
 
 const isSmall = (bytes: Uint8Array, { width, height }: Size): boolean =>
   bytes.length <= toolLimits.imageBytesMax && width <= toolLimits.imagePixelsMax && height <= toolLimits.imagePixelsMax;
@@ -122,14 +153,14 @@ function noteOf(made: Extract<Converted, { kind: "converted" }>, kind: ImageKind
   return notes.map((note) => `, ${note}`).join("");
 }
 
-function outcomeOf(shown: string, image: ToolImage, { size, note }: { readonly size: Size; readonly note: string }) {
-  const { bytes, mediaType } = image;
-  const summary = sizeWords(size);
+function outcomeOf(shown: string, image: Extract<FittedImage, { kind: "fitted" }>): ToolOutcome {
+  const { bytes, mediaType, width, height, note } = image;
+  const summary = sizeWords(image);
   return {
     text: `⟨image ${shown}, ${mediaType}, ${summary} pixels, ${bytes.length} bytes${note}⟩`,
     isError: false,
     images: [{ bytes, mediaType }],
-    details: { summary, path: shown, width: size.width, height: size.height },
+    details: { summary, path: shown, width, height },
   };
 }
 

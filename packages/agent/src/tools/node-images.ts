@@ -3,7 +3,7 @@
  * says so. Only bytes whose start is that of a known raster format come here, so that no other loader of the library is reached.
  */
 import type { Sharp } from "sharp";
-import type { Converted, ImageOperations, ImageWish } from "./image-operations.ts";
+import type { Converted, ImageOperations, ImageWish, Soundness } from "./image-operations.ts";
 
 type Library = typeof import("sharp")["default"];
 
@@ -27,26 +27,44 @@ async function load(): Promise<Library | null> {
 
 export function nodeImages(): ImageOperations {
   let library: Promise<Library | null> | null = null;
-  return {
-    convert: async (bytes, wish) => {
+  let last: Promise<unknown> = Promise.resolve();
+  /** One after the other: the pixels of several large pictures at once could take all memory. */
+  const inTurn = <T>(work: (sharp: Library) => Promise<T>, broken: T, absent: T): Promise<T> => {
+    const run = async (): Promise<T> => {
       library ??= load();
       const sharp = await library;
-      if (sharp === null) return { kind: "absent" };
+      if (sharp === null) return absent;
       try {
-        return await convert(sharp, bytes, wish);
+        return await work(sharp);
       } catch {
         // The library throws on what it can't decode, and on more pixels or time than it was given.
-        return { kind: "damaged" };
+        return broken;
       }
-    },
+    };
+    const result = last.then(run);
+    last = result;
+    return result;
+  };
+  return {
+    check: (bytes, { pixelsMax }) =>
+      inTurn<Soundness>((sharp) => decodeAll(sharp, bytes, pixelsMax), "damaged", "absent"),
+    convert: (bytes, wish) =>
+      inTurn<Converted>((sharp) => convert(sharp, bytes, wish), { kind: "damaged" }, { kind: "absent" }),
   };
 }
 
+async function decodeAll(library: Library, bytes: Uint8Array, pixelsMax: number): Promise<"sound"> {
+  await opened(library, bytes, pixelsMax).raw().toBuffer();
+  return "sound";
+}
+
+const opened = (library: Library, bytes: Uint8Array, pixelsMax: number): Sharp =>
+  library(bytes, { autoOrient: true, pages: 1, failOn: "error", limitInputPixels: pixelsMax }).timeout({
+    seconds: decodeSecondsMax,
+  });
+
 async function convert(library: Library, bytes: Uint8Array, wish: ImageWish): Promise<Converted> {
-  const open = (): Sharp =>
-    library(bytes, { autoOrient: true, pages: 1, failOn: "error", limitInputPixels: wish.pixelsMax }).timeout({
-      seconds: decodeSecondsMax,
-    });
+  const open = (): Sharp => opened(library, bytes, wish.pixelsMax);
   const facts = await open().metadata();
   const { width, height } = facts.autoOrient;
   for (const share of shares) {

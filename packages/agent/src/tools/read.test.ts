@@ -1,34 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { toolLimits } from "./limits.ts";
+import { pngOf as png } from "./testing/png.ts";
 import { scratch } from "./testing/scratch.ts";
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
-
-/** A PNG that decoders take: header, one block of zeros, end. Checksums are not looked at here. */
-function png(width: number, height: number): Uint8Array {
-  const part = (name: string, data: Uint8Array) => {
-    const whole = Buffer.alloc(data.length + 12);
-    whole.writeUInt32BE(data.length, 0);
-    whole.write(name, 4, "latin1");
-    whole.set(data, 8);
-    return whole;
-  };
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(width, 0);
-  head.writeUInt32BE(height, 4);
-  head.set([8, 0], 8);
-  const start = Buffer.from("89504e470d0a1a0a", "hex");
-  return Buffer.concat([
-    start,
-    part("IHDR", head),
-    part("IDAT", deflateSync(new Uint8Array(9))),
-    part("IEND", new Uint8Array(0)),
-  ]);
-}
 
 describe("read", () => {
   test("[TOOL-40] lines come with their numbers, without byte order mark and line ends", async () => {

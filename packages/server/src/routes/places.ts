@@ -1,7 +1,7 @@
 /** Directories to work in, settings, uploaded files. */
-import type { SandboxOperations } from "@varve/agent";
+import { fitImage, type ImageOperations, type SandboxOperations } from "@varve/agent";
 import type { BlobStore } from "@varve/log";
-import { fault, limits, parseBlobHash } from "@varve/protocol";
+import { type Fault, fault, isFault, limits, parseBlobHash } from "@varve/protocol";
 import { z } from "zod";
 import { dataHeaders } from "../answer.ts";
 import type { Directories } from "../directories.ts";
@@ -15,6 +15,7 @@ export interface PlacePorts {
   readonly settings: Settings;
   readonly sandbox?: Pick<SandboxOperations, "find"> | undefined;
   readonly blobs: BlobStore;
+  readonly images: ImageOperations;
 }
 
 /** Directories last worked in that are offered. */
@@ -68,14 +69,17 @@ export const placeRoutes = (ports: PlacePorts): readonly Route[] => [
   bytesRoute({
     method: "POST",
     path: "/blobs",
-    summary: "Uploads a file as raw bytes; attach it to a message by its hash.",
+    summary:
+      "Uploads a file as raw bytes; attach it to a message by the hash that is answered. A picture may be kept smaller, " +
+      "upright, or as another type than it came.",
     bytesMax: limits.blobBytesMax,
     answers: { status: 201, schema: z.object({ blob: z.string(), mediaType: z.string(), size: z.number() }) },
     run: async ({ body, headers }) => {
       const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "application/octet-stream";
       if (!mediaType.test(type)) return fault("type-refused", "The media type of the file is not a media type.");
       if (body.length === 0) return fault("bad-request", "The file is empty.", "Nothing was kept.");
-      return okOr(await ports.blobs.put(body, type), 201);
+      const file = await fitForProviders({ bytes: body, mediaType: type }, ports.images);
+      return isFault(file) ? file : okOr(await ports.blobs.put(file.bytes, file.mediaType), 201);
     },
   }),
   route({
@@ -86,6 +90,22 @@ export const placeRoutes = (ports: PlacePorts): readonly Route[] => [
     run: async ({ params }) => blobResponse(ports.blobs, params.hash ?? ""),
   }),
 ];
+
+interface UploadedFile {
+  readonly bytes: Uint8Array;
+  readonly mediaType: string;
+}
+
+/**
+ * What is called a picture goes to providers as one, and a picture that they refuse would spoil every later request of its tab.
+ * A drawing in SVG is text, and reaches them as such.
+ */
+async function fitForProviders(file: UploadedFile, images: ImageOperations): Promise<UploadedFile | Fault> {
+  if (!file.mediaType.startsWith("image/") || file.mediaType.startsWith("image/svg")) return file;
+  const fitted = await fitImage(file.bytes, images);
+  if (fitted.kind === "fitted") return fitted;
+  return fault("type-refused", `The file ${fitted.words}`, "Nothing was kept.");
+}
 
 async function blobResponse(blobs: BlobStore, name: string) {
   const hash = parseBlobHash(name);

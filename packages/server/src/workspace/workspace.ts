@@ -3,6 +3,7 @@ import type { TabChange, TabEntry } from "@varve/log";
 import {
   type Accepted,
   type AnswerBody,
+  type Attachment,
   type BackgroundBody,
   type ChunkId,
   type Fault,
@@ -243,12 +244,17 @@ export class LiveWorkspace implements Workspace {
 
   async send(tab: TabId, message: MessageBody, by: string): ReturnType<Workspace["send"]> {
     return this.#owners.with(tab, async (actor) => {
-      for (const { blob } of message.attachments ?? []) {
-        if ((await this.#options.log.blobs.get(blob)) === null) {
-          return fault("unknown-blob", `There is no uploaded file ${blob}.`, "Upload it again; nothing was sent.");
+      const attachments: Attachment[] = [];
+      for (const attached of message.attachments ?? []) {
+        const kept = await this.#options.log.blobs.get(attached.blob);
+        if (kept === null) {
+          const missing = `There is no uploaded file ${attached.blob}.`;
+          return fault("unknown-blob", missing, "Upload it again; nothing was sent.");
         }
+        // What the sender calls a picture may be none, and providers would refuse it in every later request.
+        attachments.push({ ...attached, mediaType: kept.mediaType });
       }
-      return actor.send(message, by);
+      return actor.send(message.attachments ? { ...message, attachments } : message, by);
     });
   }
 
