@@ -32,7 +32,11 @@ export interface KeyHolderPorts {
   readonly told: (event: "key-file-was-open" | "key-ring-unused", facts: Readonly<Record<string, string>>) => void;
   /** The key is known from here on, in the form in which it is kept. */
   readonly known: (secret: string) => void;
+  /** Takes the file away from others; fails where the file system has no such rights, or it is another user's. */
+  readonly close?: (path: string) => Promise<void>;
 }
+
+const ownersAlone = (path: string): Promise<void> => chmod(path, 0o600);
 
 export type HeldKey =
   | { readonly kind: "key"; readonly key: Buffer }
@@ -84,7 +88,7 @@ export class KeyHolder {
       const { mode } = await stat(path);
       if ((mode & 0o077) !== 0) {
         // A file system without such rights, or a file of another user: the key is read all the same, and that is told.
-        const closed = await chmod(path, 0o600).then(
+        const closed = await (this.#ports.close ?? ownersAlone)(path).then(
           () => "yes",
           () => "no",
         );
