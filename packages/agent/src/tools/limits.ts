@@ -40,6 +40,8 @@ export const toolLimits = {
   patchTotalCharsMax: 20_000_000,
   /** Misfits of a patch that its answer names; it says when there are more. */
   patchProblemsMax: 20,
+  /** Comparisons of lines while the places of a file's hunks are looked for; past them a hunk must say its line number. */
+  patchComparisonsMax: 2_000_000,
   /** Characters of a diff in a prompt or on the page; a longer one ends with a line that says so. */
   diffCharsMax: 40_000,
   /** Changed lines a diff is searched for; beyond it the whole file is shown as replaced. */

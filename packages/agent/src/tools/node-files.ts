@@ -161,11 +161,11 @@ const throughHandle = (directory: FileHandle, path: string): string =>
 
 let temporaries = 0;
 
-async function replace(path: string, bytes: Uint8Array): Promise<FileFacts> {
-  return (await stage(path, bytes)).commit();
+async function replace(path: string, bytes: Uint8Array, mode?: number): Promise<FileFacts> {
+  return (await stage(path, bytes, mode)).commit();
 }
 
-async function stage(path: string, bytes: Uint8Array): Promise<StagedFile> {
+async function stage(path: string, bytes: Uint8Array, mode?: number): Promise<StagedFile> {
   const directory = await openDirectory(dirname(path));
   const target = throughHandle(directory, path);
   temporaries += 1;
@@ -178,7 +178,7 @@ async function stage(path: string, bytes: Uint8Array): Promise<StagedFile> {
     }
   };
   try {
-    const after = await writeNew(temporary, bytes, await standing(target, path));
+    const after = await writeNew(temporary, { bytes, before: await standing(target, path), mode });
     const commit = async (): Promise<FileFacts> => {
       try {
         await rename(temporary, target);
@@ -225,14 +225,21 @@ async function standing(target: string, path: string): Promise<BigIntStats | nul
   }
 }
 
-async function writeNew(path: string, bytes: Uint8Array, before: BigIntStats | null): Promise<FileFacts> {
+interface NewFile {
+  readonly bytes: Uint8Array;
+  readonly before: BigIntStats | null;
+  /** Where nothing stood before. */
+  readonly mode: number | undefined;
+}
+
+async function writeNew(path: string, { bytes, before, mode }: NewFile): Promise<FileFacts> {
   const file = await open(path, "wx", 0o666);
   try {
     await file.writeFile(bytes);
     if (before !== null) {
       await keepOwner(file, before);
       await file.chmod(Number(before.mode) & 0o7777);
-    }
+    } else if (mode !== undefined) await file.chmod(mode);
     await file.sync();
     return factsOf(await file.stat({ bigint: true }));
   } finally {
@@ -302,7 +309,7 @@ export function nodeFiles(spillRoot: string): FileOperations {
     canonical: (path) => worded(path, () => realpath(path)),
     open: (path) => worded(path, () => openFile(path)),
     entries: (path, max) => worded(path, () => entries(path, max)),
-    replace: (path, bytes) => worded(path, () => replace(path, bytes)),
+    replace: (path, bytes, mode) => worded(path, () => replace(path, bytes, mode)),
     stage: (path, bytes) => worded(path, () => stage(path, bytes)),
     remove: (path) => worded(path, () => remove(path)),
     spillFolder,

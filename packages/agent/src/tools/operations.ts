@@ -64,9 +64,9 @@ export interface FileOperations {
   entries(path: string, max: number): Promise<{ readonly entries: readonly DirectoryEntry[]; readonly more: boolean }>;
   /**
    * Replaces the file at once and durably, or creates it with its missing directories. Keeps the mode of what was there.
-   * Other names of the same file (hard links) keep the old bytes.
+   * Other names of the same file (hard links) keep the old bytes. `mode`: of a file that is not there any more.
    */
-  replace(path: string, bytes: Uint8Array): Promise<FileFacts>;
+  replace(path: string, bytes: Uint8Array, mode?: number): Promise<FileFacts>;
   /**
    * The first half of `replace`: the bytes are on disk under another name, and nothing is changed until `commit`. Exactly one of
    * the two is to be called, once.

@@ -2,6 +2,7 @@
  * The hunks of one file, applied to its text. Nothing is searched with tolerance: the lines that a hunk keeps and removes must
  * stand in the file one after another exactly so, in one place, or in several of which its line number names one.
  */
+import { toolLimits } from "./limits.ts";
 import type { FilePatch, Hunk, PatchLine } from "./patch-text.ts";
 
 export type Patched =
@@ -28,11 +29,12 @@ const shownCharsMax = 80;
 export function applyHunks(text: string, patch: Pick<FilePatch, "hunks" | "action">): Patched {
   if (patch.action === "create") return created(patch.hunks);
   const old = linesOf(text);
+  const search = searchIn(old, patch.hunks);
   const placed: Placed[] = [];
   const problems: string[] = [];
   let reached = 0;
   for (const hunk of patch.hunks) {
-    const found = place(old, hunk);
+    const found = place(search, hunk);
     if (typeof found === "string") {
       problems.push(`hunk ${hunk.number}: ${found}`);
       continue;
@@ -70,25 +72,65 @@ export function linesOf(text: string): readonly Line[] {
   return lines;
 }
 
+/** One search through a file; a file and a patch of lines that are all alike would else be compared for hours. */
+interface Search {
+  readonly old: readonly Line[];
+  /** Where each line that a hunk keeps or removes stands, from 0. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
+  /** Comparisons of lines that may still be made. */
+  left: number;
+  /** Hunks that are nowhere and may still be explained. */
+  explained: number;
+}
+
+function searchIn(old: readonly Line[], hunks: readonly Hunk[]): Search {
+  const places = new Map<string, number[]>();
+  const wanted = new Set(hunks.flatMap(({ lines }) => lines.flatMap(({ kind, text }) => (kind === "+" ? [] : [text]))));
+  for (const [at, { text }] of old.entries()) {
+    if (!wanted.has(text)) continue;
+    const found = places.get(text);
+    if (found === undefined) places.set(text, [at]);
+    else found.push(at);
+  }
+  return { old, places, left: toolLimits.patchComparisonsMax, explained: toolLimits.patchProblemsMax };
+}
+
+/** Whether the lines stand there; never true once all comparisons are spent. */
+function standsAt(search: Search, wanted: readonly PatchLine[], at: number): boolean {
+  return at >= 0 && wanted.every((line, i) => search.left-- > 0 && fits(line, search.old, at + i));
+}
+
 /** Where a hunk belongs, or why it belongs nowhere. */
-function place(old: readonly Line[], hunk: Hunk): Placed | string {
+function place(search: Search, hunk: Hunk): Placed | string {
+  const { old } = search;
   const wanted = hunk.lines.filter(({ kind }) => kind !== "+");
   if (hunk.lines.every(({ kind }) => kind === " ")) return "it changes nothing.";
   if (wanted.length === 0) {
     if (old.length === 0) return { hunk, from: 0, length: 0 };
     return "it has no line of the file, so that its place is not certain. Add the lines around it.";
   }
-  const places: number[] = [];
-  for (let at = 0; at + wanted.length <= old.length; at++) {
-    if (wanted.every((line, i) => fits(line, old, at + i))) places.push(at);
-  }
+  // Where its number says is where it belongs, whether it would fit elsewhere too or not.
+  const named = (hunk.from ?? 0) - 1;
+  if (standsAt(search, wanted, named)) return { hunk, from: named, length: wanted.length };
+  const places = placesOf(search, wanted);
+  if (search.left <= 0)
+    return "its lines are too much like the others of the file to be looked for. Begin it with the right line number.";
   const [first] = places;
-  if (first === undefined) return missing(old, wanted, hunk.from);
-  const named = places.length === 1 ? first : places.find((at) => at + 1 === hunk.from);
-  if (named !== undefined) return { hunk, from: named, length: wanted.length };
+  if (first === undefined) return missing(search, wanted, hunk.from);
+  if (places.length === 1) return { hunk, from: first, length: wanted.length };
   const shown = places.slice(0, shownPlacesMax).map((at) => at + 1);
   const more = places.length > shownPlacesMax ? " ..." : "";
   return `its lines stand in ${places.length} places (from lines ${shown.join(", ")}${more}). Add lines around it, or begin it with the right line number.`;
+}
+
+/** Looked for only where its rarest line is. */
+function placesOf(search: Search, wanted: readonly PatchLine[]): readonly number[] {
+  let rarest = { offset: 0, at: search.places.get(wanted[0]?.text ?? "") ?? [] };
+  for (const [offset, { text }] of wanted.entries()) {
+    const at = search.places.get(text) ?? [];
+    if (at.length < rarest.at.length) rarest = { offset, at };
+  }
+  return rarest.at.map((at) => at - rarest.offset).filter((at) => standsAt(search, wanted, at));
 }
 
 /** A line that says that it has no line end must be the file's last one, and have none. */
@@ -98,10 +140,10 @@ function fits(line: PatchLine, old: readonly Line[], at: number): boolean {
 }
 
 /** The usual reasons for a miss, where one of them explains it. */
-function missing(old: readonly Line[], wanted: readonly PatchLine[], from: number | null): string {
-  const bare = (text: string): string => text.replace(/\s+/g, "");
-  const loose = wanted.map(({ text }) => bare(text));
-  const near = old.findIndex((_, at) => loose.every((text, i) => bare(old[at + i]?.text ?? "\n") === text));
+function missing(search: Search, wanted: readonly PatchLine[], from: number | null): string {
+  const { old } = search;
+  if (search.explained-- <= 0) return "its lines do not stand in the file.";
+  const near = nearIn(search, wanted);
   if (near !== -1) {
     const off = wanted.findIndex((line, i) => !fits(line, old, near + i));
     return `its lines stand at line ${near + 1} with other whitespace or another end; line ${near + off + 1} there is ${quoted(old[near + off]?.text)}.`;
@@ -113,10 +155,18 @@ function missing(old: readonly Line[], wanted: readonly PatchLine[], from: numbe
     const there = has === undefined ? "the file has ended there" : `the file has ${quoted(has.text)}`;
     return `its lines do not stand in the file. At line ${start + differing + 1} it wants ${quoted(wanted[differing]?.text)}; ${there}.`;
   }
-  const strange = wanted.find(({ text }) => !old.some((line) => line.text === text));
+  const strange = wanted.find(({ text }) => !search.places.has(text));
   return strange === undefined
     ? "its lines do not stand in the file one after another."
     : `the file has no line ${quoted(strange.text)}.`;
+}
+
+const bare = (text: string): string => text.replace(/\s+/g, "");
+
+function nearIn(search: Search, wanted: readonly PatchLine[]): number {
+  const loose = wanted.map(({ text }) => bare(text));
+  const there = search.old.map(({ text }) => bare(text));
+  return there.findIndex((_, at) => loose.every((text, i) => search.left-- > 0 && there[at + i] === text));
 }
 
 const quoted = (text = ""): string =>
@@ -133,7 +183,8 @@ function joined(old: readonly Line[], placed: readonly Placed[]): string {
   let done = 0;
   for (const { hunk, from, length } of placed) {
     for (const line of old.slice(done, from)) out.push(kept(line));
-    out.push(...replaced(old, hunk, from));
+    // One by one: a call takes only so many arguments.
+    for (const line of replaced(old, hunk, from)) out.push(line);
     done = from + length;
   }
   for (const line of old.slice(done)) out.push(kept(line));

@@ -10,12 +10,13 @@ import { defineTool } from "./define-tool.ts";
 import { bounded, diffOf, type FileDiff } from "./file-diff.ts";
 import { hashOf, knownFrom } from "./known-files.ts";
 import { toolLimits } from "./limits.ts";
-import { type StagedFile, WorldFault } from "./operations.ts";
+import { type FileOperations, type StagedFile, WorldFault } from "./operations.ts";
 import { count, faultWords, isWellFormed, succeed, ToolFault } from "./outcome.ts";
 import { applyHunks } from "./patch-lines.ts";
 import { type FilePatch, parsePatch } from "./patch-text.ts";
 import { bytesOf, type FileText } from "./text-bytes.ts";
 import type { PreparedCall, Tool, ToolOutcome, ToolPlace } from "./tool.ts";
+import { readWhole } from "./whole-file.ts";
 
 const schema = z.strictObject({
   patch: z.string().min(1).max(toolLimits.writeCharsMax).describe("A unified diff"),
@@ -164,7 +165,7 @@ function refuseStale(context: ToolContext, { place, plans }: Patching, now: read
 async function carryOut(context: ToolContext, place: ToolPlace, plans: readonly Planned[]): Promise<ToolOutcome> {
   const { files } = context.operations;
   const staged: (StagedFile | null)[] = [];
-  const done: Planned[] = [];
+  const begun: Planned[] = [];
   try {
     for (const { located, after } of plans) {
       staged.push(after === null ? null : await files.stage(located.real, bytesOf(after)));
@@ -172,13 +173,14 @@ async function carryOut(context: ToolContext, place: ToolPlace, plans: readonly 
     for (const [i, plan] of plans.entries()) {
       const waiting = staged[i] ?? null;
       staged[i] = null;
+      begun.push(plan);
       if (plan.after === null) await files.remove(plan.located.real);
       else await remember(context, place, { plan, waiting });
-      done.push(plan);
     }
   } catch (thrown) {
-    await Promise.all(staged.map((waiting) => waiting?.discard()));
-    await undo(context, place, done);
+    // A file beside the others that could not be taken away must not keep them from being put back.
+    await Promise.allSettled(staged.map((waiting) => waiting?.discard()));
+    await undo(context, place, begun);
     throw thrown;
   }
   return outcomeOf(plans);
@@ -194,26 +196,40 @@ async function remember(
   context.memory(place.tabId).known.remember(plan.located.real, knownFrom(facts, hashOf(bytesOf(plan.after))));
 }
 
-/** Puts back what was there. Where the world refuses even that, the fault says which files are changed. */
-async function undo(context: ToolContext, place: ToolPlace, done: readonly Planned[]): Promise<void> {
+/**
+ * Puts back what was there. The last one begun may or may not be done: a replaced file can still fail to be synced. Where the
+ * world refuses, or others have changed a file since, the fault says which files are changed.
+ */
+async function undo(context: ToolContext, place: ToolPlace, begun: readonly Planned[]): Promise<void> {
   const { files } = context.operations;
   const { known } = context.memory(place.tabId);
   const stuck: string[] = [];
-  for (const { located, standing } of done) {
+  for (const plan of begun) {
+    const { located, standing } = plan;
     try {
-      if (standing === null) await files.remove(located.real);
+      if (!(await isDone(files, plan))) {
+        if (plan !== begun.at(-1)) stuck.push(located.shown);
+      } else if (standing === null) await files.remove(located.real);
       else {
-        const facts = await files.replace(located.real, bytesOf(standing.file));
+        const facts = await files.replace(located.real, bytesOf(standing.file), located.facts?.mode);
         known.remember(located.real, knownFrom(facts, standing.hash));
       }
     } catch (thrown) {
-      if (!(thrown instanceof WorldFault)) throw thrown;
+      if (!(thrown instanceof WorldFault) && !(thrown instanceof ToolFault)) throw thrown;
       stuck.push(located.shown);
     }
   }
   if (stuck.length > 0) {
     throw new ToolFault(`The patch failed half way and could not be undone. Changed are: ${stuck.join(", ")}.`);
   }
+}
+
+/** What stands there is what this patch put there. */
+async function isDone(files: FileOperations, { located, after }: Planned): Promise<boolean> {
+  const facts = await files.facts(located.real);
+  if (facts === null || after === null) return facts === null && after === null;
+  if (facts.kind !== "file") return false;
+  return hashOf((await readWhole(files, located.real, located.shown)).bytes) === hashOf(bytesOf(after));
 }
 
 const verbs = { change: "Changed", create: "Created", delete: "Deleted" } as const;
