@@ -25,15 +25,29 @@ const textIn = (at: Scratch, name: string): string => readFileSync(join(at.ws, n
 
 describe("a patch that can't be done to its end", () => {
   test("[TOOL-144] a deleted file comes back with its mode", async () => {
-    await using at = scratch();
+    await using at = withFiles((real) => ({
+      stage: async (path, bytes) => {
+        const staged = await real.stage(path, bytes);
+        const commit = async () => {
+          await staged.discard();
+          throw new WorldFault("EIO", path);
+        };
+        return path.endsWith("b") ? { ...staged, commit } : staged;
+      },
+    }));
     chmodSync(at.file("run.sh", "one\n"), 0o750);
-    mkdirSync(join(at.ws, "taken"));
-    at.file("taken/in", "x");
-    // "way" is made as a file for the second and as a directory for the third: only one can be.
-    const patch = deleted("run.sh") + created("way/in") + created("way");
-    expect(await at.call("patch", { patch })).toMatchObject({ isError: true });
-    expect(textIn(at, "run.sh")).toBe("one\n");
+    at.file("b", "one\n");
+    expect((await at.call("patch", { patch: deleted("run.sh") + change("b") })).isError).toBe(true);
+    expect(readdirSync(at.ws).map((name) => textIn(at, name))).toEqual(["one\n", "one\n"]);
     expect(statSync(join(at.ws, "run.sh")).mode & 0o7777).toBe(0o750);
+  });
+
+  test("[TOOL-144] a place that two files want is given to neither", async () => {
+    await using at = scratch();
+    at.file("f", "one\n");
+    const patch = deleted("f") + created("way/in") + created("way");
+    expect(await at.call("patch", { patch })).toMatchObject({ isError: true });
+    expect(textIn(at, "f")).toBe("one\n");
     expect(existsSync(join(at.ws, "way/in"))).toBe(false);
   });
 
