@@ -170,6 +170,10 @@ const wrapped: readonly Row[] = [
   ["ls | xargs git", "ask", ["git …"]],
   ["ls | xargs sh -c bad", "ask", ["bad"]],
   ["ls | xargs sh", "ask", ["sh …"]],
+  ["ls | xargs -I{} -n2 git log", "ask"],
+  ["ls | xargs -I{} -L1 git log", "ask"],
+  ["ls | xargs -E -Ifoo git log", "ask"],
+  ["ls | xargs -0rI {} ok {}", "allow"],
   ["find . -exec bad {} \\;", "ask", ["bad {}"]],
   ["find . -exec ok {} +", "allow"],
   ["find . -name x -execdir bad {} \\; -exec ls {} \\;", "ask", ["bad {}"]],
@@ -180,6 +184,8 @@ const wrapped: readonly Row[] = [
   ["find . -name '*.ts'", "allow"],
   ["sh -c ok", "allow"],
   ["sh -c bad", "ask", ["bad"]],
+  ["bash -c -x ok", "ask", ["bash -c -x ok"]],
+  ["bash -c +x ok", "ask", ["bash -c +x ok"]],
   ["bash -euc 'ok; bad'", "ask", ["bad"]],
   ["bash -o pipefail -c 'ok | bad'", "ask", ["bad"]],
   ["dash -c \"sh -c 'bad'\"", "ask", ["bad"]],
@@ -254,6 +260,9 @@ const unclear: readonly Row[] = [
   ["set -e; ok", "ask", ["set -e"]],
   ["enable -f x ok; ok", "ask", ["enable -f x ok"]],
   ["printf -v PATH x; ok", "ask", ["printf -v PATH x"]],
+  ["ok; wait -p PATH", "ask", ["wait -p PATH"]],
+  ["eval $'ok #\\r bad'", "ask"],
+  ["sh -c $'ok \\u00a0# ; bad'", "ask"],
   ["read PATH; ok", "ask", ["read PATH"]],
   ["ok a\u0000", "ask"],
   ["ok\rbad", "ask"],
@@ -294,11 +303,26 @@ const args: readonly Row[] = [
   ["tar -I bad -xf a", "ask"],
   ["tar xf host:a", "ask"],
   ["tar xf *", "ask"],
+  ["tar xfI a.tar ./bad", "ask"],
+  ["tar If ./bad a.tar", "ask"],
+  ["tar xf a.tar -T list", "ask"],
+  ["tar xf a.tar --files-from list", "ask"],
+  ["git push origin main", "allow"],
+  ["git push https://host/x main", "allow"],
+  ["git push ./bad.git main", "ask"],
+  ["git push bad.git main", "ask"],
+  ["git fetch -q ../bad", "ask"],
+  ["git bundle create /x HEAD", "ask"],
+  ["git worktree add ../x", "ask"],
+  ["git format-patch -o /x HEAD", "ask"],
+  ["git apply --unsafe-paths x", "ask"],
   ["sed -n 1,5p x", "allow"],
   ["sed 's/a/b/g' x", "allow"],
   ["sed 's/a/bad/e' x", "ask"],
   ["sed '1e bad' x", "ask"],
   ["sed 'w out' x", "ask"],
+  ["sed -i 's/a/b/' x", "ask"],
+  ["sed -Ei.old 's/a/b/' x", "ask"],
   ["sed -f script x", "ask"],
   ["sed -e p -e '1e bad' x", "ask"],
   ["awk '{print $1}' x", "allow"],
@@ -342,20 +366,13 @@ const surroundings: readonly Row[] = [
 ];
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: a shell's expansions.
 
-const tables: readonly (readonly [string, readonly Row[]])[] = [
-  ["PERM-30", [...compounds, ...substitutions]],
-  ["PERM-31", wrapped],
-  ["PERM-32", unclear],
-  ["PERM-34", args],
-  ["PERM-36", surroundings],
-];
+const named = (rows: readonly Row[]) => rows.map((row) => ({ row, command: JSON.stringify(row[0]), decision: row[1] }));
 
-for (const [rule, rows] of tables) {
-  test.each(rows.map((row) => ({ row, command: JSON.stringify(row[0]), decision: row[1] })))(
-    `[${rule}] $command: $decision`,
-    ({ row }) => expectRow(row),
-  );
-}
+test.each(named([...compounds, ...substitutions]))("[PERM-30] $command: $decision", ({ row }) => expectRow(row));
+test.each(named(wrapped))("[PERM-31] $command: $decision", ({ row }) => expectRow(row));
+test.each(named(unclear))("[PERM-32] $command: $decision", ({ row }) => expectRow(row));
+test.each(named(args))("[PERM-34] $command: $decision", ({ row }) => expectRow(row));
+test.each(named(surroundings))("[PERM-36] $command: $decision", ({ row }) => expectRow(row));
 
 describe("rules that speak clearly", () => {
   const allowed = (command: string, ...patterns: readonly string[]) =>
@@ -409,6 +426,14 @@ describe("rules that speak clearly", () => {
     ["npm exec bad; ls", "npm *", "ask"],
     ["npm run build; ls", "npm run *", "allow"],
     ["npm run x --script-shell=bad; ls", "npm *", "ask"],
+    ["pnpm bad x; ls", "pnpm *", "ask"],
+    ["pnpm --silent bad; ls", "pnpm *", "ask"],
+    ["pnpm test a; ls", "pnpm *", "allow"],
+    ["make -E '$(shell bad)'; ls", "make *", "ask"],
+    ["sort -o f x; ls", "sort *", "ask"],
+    ["sort --outp f x; ls", "sort *", "ask"],
+    ["sort -rn x; ls", "sort *", "allow"],
+    ["diff3 --diff-program=./bad a b c; ls", "diff3 *", "ask"],
     ["make CC=bad; ls", "make *", "ask"],
     ["./x/../../bin/rm a; ls", "./x/*", "ask"],
     ["python3 <<EOF\na\nEOF\nls", "python3", "ask"],
@@ -432,6 +457,7 @@ describe("rules that restrict", () => {
   test.each([
     ["$x -r .", "ask"],
     ["r$x -r .", "ask"],
+    ["bash -c -x $'\\x72m -r y'", "ask"],
     ["l$x -r .", "allow"],
     ["ls $x", "allow"],
     ['sh -c "$x"', "ask"],

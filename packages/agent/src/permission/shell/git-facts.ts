@@ -31,12 +31,26 @@ const hazardousLong = [
   "editor",
   "gpg-sign",
   "interactive",
+  "unsafe-paths",
+  "output-directory",
 ];
-const hazardousShort: Readonly<Record<string, string>> = { rebase: "xis", grep: "O", merge: "s", pull: "s" };
+const hazardousShort: Readonly<Record<string, string>> = {
+  rebase: "xis",
+  grep: "O",
+  merge: "s",
+  pull: "s",
+  "format-patch": "o",
+};
+
+/** Acts that speak with another repository, whose own programs and hooks run where it is on this machine. */
+const withOthers = new Set(["fetch", "ls-remote", "pull", "push"]);
+const placeOfRepository = /^(?:[./~]|file:)|\.git\/?$|^[^:]*\//;
+/** Acts that write to a place which their words name. */
+const writesAside = /^(bundle|worktree) (create|add|move)$/;
 
 export function gitDemand(args: readonly ShellWord[]): Demand {
   if (args.some(mayBeOption)) return { needs: "person", why: "an argument is not known before it runs" };
-  const runsMore: Demand = { needs: "exact", why: "its arguments can make git run other programs" };
+  const runsMore: Demand = { needs: "exact", why: "its arguments can make git run other programs or write elsewhere" };
   const from = args.findIndex(({ value }) => value === null || !plainOptions.has(value));
   if (from === -1) return { needs: "rule" };
   const act = args[from]?.value ?? "";
@@ -45,5 +59,10 @@ export function gitDemand(args: readonly ShellWord[]): Demand {
   const isHazard = args
     .slice(from + 1)
     .some(({ sure }) => isLong(sure, hazardousLong) || isShort(sure, letters) || /^ext::|^-c.*=/.test(sure));
-  return isHazard || (act === "remote" && args.length > from + 1) ? runsMore : { needs: "rule" };
+  const [first] = args.slice(from + 1).filter(({ sure }) => !sure.startsWith("-"));
+  const isPlace =
+    withOthers.has(act) && first !== undefined && placeOfRepository.test(first.sure) && !/^\w+:\/\//.test(first.sure);
+  const isAside = writesAside.test(`${act} ${first?.sure}`);
+  const names = act === "remote" && args.length > from + 1;
+  return isHazard || isPlace || isAside || names ? runsMore : { needs: "rule" };
 }

@@ -46,7 +46,13 @@ interface Hazards {
   readonly short?: string;
   /** Any word. */
   readonly word?: RegExp;
+  /** The first word. */
+  readonly first?: RegExp;
 }
+
+/** An act that pnpm does not know is a program that it runs, any of the system's too; an option in front may hide one. */
+const pnpmOther =
+  /^(?!(add|audit|build|ci|i|install|licenses|list|ls|outdated|rebuild|rb|remove|rm|run|start|t|test|up|update|why)$|$)/;
 
 /** By program: arguments that make it run, load or open what the pattern does not name. */
 const hazards: ReadonlyMap<string, Hazards> = new Map<string, Hazards>([
@@ -61,16 +67,23 @@ const hazards: ReadonlyMap<string, Hazards> = new Map<string, Hazards>([
         "info-script",
         "new-volume-script",
         "rmt-command",
+        // A line of the list may be an option.
+        "files-from",
       ],
-      short: "IF",
+      short: "IFT",
       word: /:/,
+      // Letters without a dash, for which it looks in the first word only.
+      first: /^[^-]*[IFT]/,
     },
   ],
   ["find", { word: /^-(delete|fprint|fprint0|fprintf|fls|files0-from)$/ }],
   ["fd", { long: ["exec", "exec-batch"], short: "xX" }],
   ["fdfind", { long: ["exec", "exec-batch"], short: "xX" }],
   ["rg", { long: ["pre", "hostname-bin", "search-zip"], short: "z" }],
-  ["sort", { long: ["compress-program"] }],
+  ["sort", { long: ["compress-program", "output"], short: "o" }],
+  ["diff3", { long: ["diff-program"] }],
+  ["sdiff", { long: ["diff-program", "output"], short: "o" }],
+  ["shuf", { long: ["output"], short: "o" }],
   ["split", { long: ["filter"] }],
   ["rsync", { long: ["rsh", "rsync-path"], short: "e", word: /:/ }],
   ["cpio", { long: ["rsh-command"], short: "FIO" }],
@@ -78,8 +91,8 @@ const hazards: ReadonlyMap<string, Hazards> = new Map<string, Hazards>([
   ["wget", { long: ["execute", "use-askpass", "config"], short: "e" }],
   ["curl", { long: ["config"], short: "K" }],
   ["patch", { long: ["ed"], short: "e" }],
-  ["make", { long: ["eval", "file", "makefile", "directory", "include-dir"], short: "fCI", word: /=/ }],
-  ["gmake", { long: ["eval", "file", "makefile", "directory", "include-dir"], short: "fCI", word: /=/ }],
+  ["make", { long: ["eval", "file", "makefile", "directory", "include-dir"], short: "fCIE", word: /=/ }],
+  ["gmake", { long: ["eval", "file", "makefile", "directory", "include-dir"], short: "fCIE", word: /=/ }],
   ["cc", { word: /^(-wrapper|-fplugin|-B|-specs|--specs|@)/ }],
   ["gcc", { word: /^(-wrapper|-fplugin|-B|-specs|--specs|@)/ }],
   ["g++", { word: /^(-wrapper|-fplugin|-B|-specs|--specs|@)/ }],
@@ -88,7 +101,7 @@ const hazards: ReadonlyMap<string, Hazards> = new Map<string, Hazards>([
   ["cargo", { long: ["config"], word: /^\+/ }],
   ["tcpdump", { short: "z" }],
   ["npm", nodePackages("exec|x|explore|config|set|edit|init|create|innit")],
-  ["pnpm", nodePackages("exec|dlx|create|config|set|env")],
+  ["pnpm", { ...nodePackages("exec|dlx|create|config|set|env"), first: pnpmOther }],
   ["yarn", nodePackages("exec|dlx|create|config|set|node")],
   ["bun", nodePackages("x|create|init")],
 ]);
@@ -157,10 +170,11 @@ function demands(name: string, args: readonly ShellWord[], bare: boolean): reado
   return [{ needs: "rule" }];
 }
 
-/** `printf -v` writes a variable and `test -v` evaluates what is in one. */
+/** `printf -v` and `wait -p` write a variable, `test -v` evaluates what is in one. */
 function setsVariable(name: string, args: readonly ShellWord[]): boolean {
   if (name === "printf")
     return args[0]?.sure.startsWith("-v") === true || (args[0] !== undefined && mayBeOption(args[0]));
+  if (name === "wait") return args.some((word) => word.sure.startsWith("-") || mayBeOption(word));
   return /^(test|\[)$/.test(name) && args.some((word) => word.sure.startsWith("-v") || mayBeOption(word));
 }
 
@@ -195,8 +209,12 @@ function isFedProgram(args: readonly ShellWord[]): boolean {
   );
 }
 
-function hazardDemand({ long = [], short = "", word }: Hazards, args: readonly ShellWord[]): Demand {
+function hazardDemand({ long = [], short = "", word, first }: Hazards, args: readonly ShellWord[]): Demand {
   if (args.some(mayBeOption)) return { needs: "person", why: "an argument is not known before it runs" };
-  const isHazard = args.some(({ sure }) => isLong(sure, long) || isShort(sure, short) || (word?.test(sure) ?? false));
-  return isHazard ? { needs: "exact", why: "its arguments can make it run other programs" } : { needs: "rule" };
+  const isHazard =
+    first?.test(args[0]?.sure ?? "") === true ||
+    args.some(({ sure }) => isLong(sure, long) || isShort(sure, short) || word?.test(sure) === true);
+  return isHazard
+    ? { needs: "exact", why: "its arguments can make it run other programs or write elsewhere" }
+    : { needs: "rule" };
 }

@@ -28,7 +28,6 @@ export function readCommand(command: string): readonly ShellPart[] {
   if ((command.match(/\$\(|`|[<>]\(|\$\[/g)?.length ?? 0) > shellLimits.openingsMax) {
     return [unjudged(command, "it runs too many programs to be judged")];
   }
-  if (unreadable.test(command)) return [unjudged(command, "it holds characters that cannot be seen")];
   const parts: ShellPart[] = [];
   readText(command, { shell: "bash", depth: 0, parts });
   return parts.length > shellLimits.partsMax ? [unjudged(command, "it runs too many programs to be judged")] : parts;
@@ -37,6 +36,10 @@ export function readCommand(command: string): readonly ShellPart[] {
 function readText(text: string, at: Omit<Reading, "source">): void {
   if (at.depth > shellLimits.depthMax) {
     at.parts.push(unjudged(text, "commands stand too deep inside of others"));
+    return;
+  }
+  if (unreadable.test(text)) {
+    at.parts.push(unjudged(text, "it holds characters that cannot be seen"));
     return;
   }
   let script: Script;

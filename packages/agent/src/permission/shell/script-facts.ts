@@ -4,7 +4,7 @@ import type { Demand } from "./shell-part.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 const unknown: Demand = { needs: "person", why: "an argument is not known before it runs" };
-const byScript: Demand = { needs: "exact", why: "its script can run other programs" };
+const byScript: Demand = { needs: "exact", why: "it can run other programs or write files" };
 
 const address = String.raw`(?:\d+|\$|/[^/\\\n]*/)?(?:,(?:\d+|\$|/[^/\\\n]*/))?`;
 const plainSed = new RegExp(
@@ -14,9 +14,8 @@ const plainSed = new RegExp(
 export function sedDemand(args: readonly ShellWord[]): Demand {
   if (args.some(mayBeOption)) return unknown;
   const options = args.filter(({ sure }) => sure.startsWith("-"));
-  // Only these leave the first other word to be the script.
-  if (!options.every(({ value }) => value !== null && /^-[nErisuz]+$/.test(value) && !/i./.test(value)))
-    return byScript;
+  // Only these leave the first other word to be the script, and the files as they are: `-i` writes any of them.
+  if (!options.every(({ value }) => value !== null && /^-[nErsuz]+$/.test(value))) return byScript;
   const script = args.find(({ sure }) => !sure.startsWith("-"))?.value;
   return script !== null && script !== undefined && plainSed.test(script) ? { needs: "rule" } : byScript;
 }

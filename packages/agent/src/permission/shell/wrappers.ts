@@ -99,19 +99,23 @@ function unwrapXargs(words: readonly ShellWord[]): Unwrapped {
   if (at === null) return unclear("its options are not understood");
   const run = words.slice(at);
   if (run.length === 0) return none;
-  const mark = replacedMark(words.slice(1, at));
-  if (mark === null) return inner([...run, addedWords]);
+  const options = words.slice(1, at);
+  if (!options.some(({ value }) => value?.includes("I"))) return inner([...run, addedWords]);
+  const mark = replacedMark(options);
+  if (mark === null) return unclear("its options are not understood");
   return inner(run.map((word) => replaced(word, mark)));
 }
 
-/** The text that `xargs -I` replaces in the words behind. */
+/**
+ * The text that `xargs -I` replaces in the words behind. Null beside any other option with a value: `-n` and `-L` take `-I`
+ * back, and what looks like it may be the value of the one before.
+ */
 function replacedMark(options: readonly ShellWord[]): string | null {
-  for (const [at, { value }] of options.entries()) {
-    if (value === null || value.startsWith("--")) continue;
-    const [, attached] = /^-[0rtx]*I(.*)$/s.exec(value) ?? [];
-    if (attached !== undefined) return attached === "" ? (options[at + 1]?.value ?? "") : attached;
-  }
-  return null;
+  const values = options.map(({ value }) => value ?? "").filter((value) => !/^-[0rtx]+$|^--null$|^--$/.test(value));
+  const [, attached] = /^-[0rtx]*I(.*)$/s.exec(values[0] ?? "") ?? [];
+  if (attached === undefined) return null;
+  const mark = attached === "" ? values[1] : attached;
+  return mark !== undefined && values.length === (attached === "" ? 2 : 1) ? mark : null;
 }
 
 /** A word in which a mark will be replaced by one that is not known yet. */
@@ -150,6 +154,8 @@ function shellText(shell: "bash" | "posix"): Unwrap {
     if (!/^-[eux]*c[eux]*$/.test(words[at]?.value ?? "")) return none;
     const text = words[at + 1]?.value;
     if (text === undefined) return none;
+    // Options may go on behind `-c`; the text is the first word behind them.
+    if (text !== null && /^[-+]/.test(text)) return unclear("its options are not understood");
     return text === null ? unclear("what it runs is not known before it runs") : { kind: "text", text, shell };
   };
 }
