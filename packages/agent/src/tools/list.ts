@@ -37,10 +37,10 @@ async function listDirectory(files: FileOperations, place: ToolPlace, located: L
   if (facts === null) throw new ToolFault(`${shown} does not exist.`);
   if (facts.kind !== "directory") throw new ToolFault(`${shown} is not a directory. Use "read".`);
   const home = (await resolveReal(files, place.home)).real;
-  const { entries, more } = await files.entries(real, toolLimits.listEntriesMax);
-  const visible = entries.filter(({ name }) => join(real, name) !== home);
   const scope = await scopeAt(files, real);
-  const lines = await Promise.all(visible.map((entry) => entryLine(files, scope, entry)));
+  // Sizes and links are looked at in this very directory, whatever comes to stand under its name meanwhile.
+  const held = await files.hold(real);
+  const { lines, more } = await linesOf(files, scope, { held: held.path, home }).finally(() => held.close());
   const details = { summary: count(lines.length, "entry", "entries"), path: shown, matches: lines.length, more };
   const added = real === located.root && shown === "." ? await addedWords(files, place) : "";
   if (lines.length === 0) return succeed(`⟨empty directory⟩${added}`, details);
@@ -54,8 +54,25 @@ async function addedWords(files: FileOperations, place: ToolPlace): Promise<stri
   return added.length === 0 ? "" : `\n⟨the person also added: ${added.join(", ")}⟩`;
 }
 
-async function entryLine(files: FileOperations, scope: IgnoreScope, { name, kind }: DirectoryEntry): Promise<string> {
-  const path = join(scope.directory, name);
+interface Listing {
+  /** A path that leads to the directory itself. */
+  readonly held: string;
+  /** `VARVE_HOME`, which is not shown. */
+  readonly home: string;
+}
+
+async function linesOf(files: FileOperations, scope: IgnoreScope, { held, home }: Listing) {
+  const { entries, more } = await files.entries(scope.directory, toolLimits.listEntriesMax);
+  const visible = entries.filter(({ name }) => join(scope.directory, name) !== home);
+  return { lines: await Promise.all(visible.map((entry) => entryLine(files, scope, { ...entry, held }))), more };
+}
+
+async function entryLine(
+  files: FileOperations,
+  scope: IgnoreScope,
+  { name, kind, held }: DirectoryEntry & Pick<Listing, "held">,
+): Promise<string> {
+  const path = join(held, name);
   const ignored = name !== ".git" && isIgnored(scope, name, kind === "directory") ? " (ignored)" : "";
   switch (kind) {
     case "directory":

@@ -402,6 +402,32 @@ test.runIf(linux).each(races)(
   },
 );
 
+test.runIf(linux)(
+  "[TOOL-152] list: a link swapped in once the names were read shows nothing of what it leads to",
+  async () => {
+    await using at = maze({
+      change: (real) => ({
+        ...real,
+        files: {
+          ...real.files,
+          entries: async (path, max) => {
+            const found = await real.files.entries(path, max);
+            renameSync(join(at.ws, "sub"), join(at.ws, "was"));
+            symlinkSync(join(at.base, "out"), join(at.ws, "sub"));
+            return found;
+          },
+        },
+      }),
+    });
+    rmSync(join(at.ws, "sub"), { recursive: true });
+    at.file("sub/inner.txt", "plain\n");
+    symlinkSync("inner.txt", join(at.ws, "sub/link"));
+    writeFileSync(join(at.base, "out/inner.txt"), "of another length\n");
+    symlinkSync("elsewhere", join(at.base, "out/link"));
+    expect((await at.call("list", { path: "sub" })).text).toBe("inner.txt (6 bytes)\nlink -> inner.txt");
+  },
+);
+
 test("[TOOL-150] there are at least sixty of them", () => {
   expect(attacks.length + intoHome.length + races.length).toBeGreaterThanOrEqual(60);
 });
