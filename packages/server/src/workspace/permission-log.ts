@@ -2,8 +2,9 @@
 import { grantsFrom } from "@varve/agent";
 import type { PermissionMode, StoredRow, TabPermissionsBody } from "@varve/protocol";
 
-/** Questions of one page, where nothing else is asked for, and at most. */
+/** Questions of one page, where nothing else is asked for. */
 const questionsDefault = 50;
+/** Questions of one page at most: who asks for more gets so many, and is told that there are more. */
 const questionsMax = 100;
 
 export interface QuestionPage {
