@@ -25,6 +25,14 @@ function seenAt(args: readonly string[], path: string): string {
 }
 
 describe("the arguments of a sandbox", () => {
+  test("[TOOL-121] what holds a hidden place below a writable one is a mount, up to but not into what is hidden", () => {
+    const hidden = ["/home/me/work/a/b/state", "/home/me/work/a/b/state/x/y", "/home/me/other/z"];
+    const args = bubblewrapArgs({ ...plan, hiddenDirectories: hidden, hiddenFiles: ["/home/me/work/c/.netrc"] });
+    const bound = args.flatMap((arg, i) => (arg === "--bind" ? [args[i + 2]] : [])).sort();
+    expect(bound).toEqual(["/home/me/work", "/home/me/work/a", "/home/me/work/a/b", "/home/me/work/c", "/tmp"]);
+    expect(seenAt(args, "/home/me/work/a/b/state/x/z")).toBe("--tmpfs /home/me/work/a/b/state");
+  });
+
   test.each([
     ["/etc/passwd", "--ro-bind /"],
     ["/home/me", "--ro-bind /"],

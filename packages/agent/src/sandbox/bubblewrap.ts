@@ -1,3 +1,6 @@
+import { dirname } from "node:path";
+import { within } from "../tools/boundary.ts";
+
 /**
  * The arguments with which `bwrap` builds the sandbox of one command. Pure: what is to be mounted was found before.
  *
@@ -36,7 +39,7 @@ export function bubblewrapArgs(plan: SandboxPlan): readonly string[] {
     { at: "/proc", args: ["--proc", "/proc"] },
     { at: "/tmp", args: ["--bind", plan.temporary, "/tmp"] },
     ...plan.fresh.map((at) => ({ at, args: ["--tmpfs", at] })),
-    ...plan.writable.map((at) => ({ at, args: ["--bind", at, at] })),
+    ...[...plan.writable, ...holders(plan)].map((at) => ({ at, args: ["--bind", at, at] })),
     ...plan.hiddenDirectories.map(hide),
     ...plan.hiddenFiles.map((at) => ({ at, args: ["--ro-bind", "/dev/null", at] })),
     ...plan.shown.map((at) => ({ at, args: ["--ro-bind-try", at, at] })),
@@ -52,6 +55,20 @@ export function bubblewrapArgs(plan: SandboxPlan): readonly string[] {
     ...plan.hiddenDirectories.flatMap((at) => ["--remount-ro", at]),
     ...["--chdir", plan.cwd],
   ];
+}
+
+/**
+ * Directories between a writable one and what is hidden below it. Mounted on themselves they cannot be renamed: what they
+ * hold would be somewhere else for the next command, under a name that nobody hides.
+ */
+function holders({ writable, hiddenDirectories, hiddenFiles }: SandboxPlan): readonly string[] {
+  const found = new Set<string>();
+  for (const hidden of [...hiddenDirectories, ...hiddenFiles]) {
+    for (const root of writable.filter((one) => within(one, hidden))) {
+      for (let at = dirname(hidden); at !== root && within(root, at); at = dirname(at)) found.add(at);
+    }
+  }
+  return [...found].filter((at) => !writable.includes(at) && !hiddenDirectories.some((one) => within(one, at)));
 }
 
 const depth = (path: string): number => (path === "/" ? 0 : path.split("/").length - 1);

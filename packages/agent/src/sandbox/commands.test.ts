@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createSocketServer } from "node:net";
 import { join } from "node:path";
@@ -159,6 +168,29 @@ describe.skipIf(!found.available)(`a command in a sandbox (${here})`, () => {
     const { text } = await prepared.run({ ...quiet, signal: new AbortController().signal });
     expect(text).not.toContain("SECRET");
     expect(text).toContain("state\n");
+  });
+
+  test("[TOOL-121] what holds a home in the workspace cannot be moved away, nor the next command find it elsewhere", async () => {
+    await using at = boxed();
+    const home = join(at.ws, "a/b/state");
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, "token"), "SECRET\n");
+    const place = { ...at.place, home };
+    const quiet = { callId: "c", output: () => {}, ask: async () => null, rows: () => [] };
+    for (const command of ["mv a/b a/c; mv a c; echo x > a/b/beside", "find . -name token -exec cat {} +; ls a/b"]) {
+      const prepared = await at.box.get("bash")?.prepare({ command }, place);
+      if (prepared === undefined || "error" in prepared) throw new Error("bash prepares");
+      const { text } = await prepared.run({ ...quiet, signal: new AbortController().signal });
+      expect(text).not.toContain("SECRET");
+    }
+    expect(readFileSync(join(home, "token"), "utf8")).toBe("SECRET\n");
+    expect(readFileSync(join(at.ws, "a/b/beside"), "utf8")).toBe("x\n");
+  });
+
+  test("[TOOL-121] without a home in its place nothing runs, for it may be anywhere", async () => {
+    await using at = boxed();
+    rmSync(at.place.home, { recursive: true });
+    expect(await run(at, "echo ran")).toMatchObject({ isError: true, text: expect.stringMatching(/VARVE_HOME/) });
   });
 
   test("[TOOL-122] it sees no process but its own, can signal none, and has no way to other programs' sockets", async () => {

@@ -85,7 +85,9 @@ async function planFor(
   const cwd = await commandRoot(files, place);
   const roots = await rootsOf(files, place);
   const mounts = mountsOf(await sandbox.mountTable());
-  const home = (await resolveReal(files, place.home)).real;
+  const { real: home, facts: homeFacts } = await resolveReal(files, place.home);
+  // Moved or renamed it could be anywhere, and nothing would hide it.
+  if (homeFacts?.kind !== "directory") throw new ToolFault("VARVE_HOME is not in its place: the command was not run.");
   const homes = namesOf(home, mounts);
   if (homes.length > sandboxLimits.namesMax) throw new ToolFault("VARVE_HOME has too many names here to be hidden.");
   const wanted = [...homes, ...privatePlaces.map((path) => `${files.userHome}/${path}`)];
