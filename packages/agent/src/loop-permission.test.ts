@@ -5,7 +5,7 @@ import type { Decide } from "./permission/decide-contract.ts";
 import { type FakeTool, fakeToolBox, ok } from "./testing/fake-tools.ts";
 import type { Answer } from "./testing/script-model.ts";
 import { call, finish, say, scriptModel } from "./testing/script-model.ts";
-import { askForRuns, startTab, wordsOf } from "./testing/world.ts";
+import { askForRuns, restartTab, startTab, wordsOf } from "./testing/world.ts";
 import { isKind } from "./turn-rows.ts";
 
 const bash: FakeTool = { name: "bash", effect: "run", run: () => ok("ran") };
@@ -90,6 +90,39 @@ test("[LOOP-11] two calls ask side by side, each has its own answer", async () =
   await tab.idle();
   const results = wordsOf(tab.rows).filter((word) => word.startsWith("result"));
   expect(results.toSorted()).toEqual(["result!:A=no", "result:B=ran"]);
+});
+
+test.each([
+  { was: true, is: false, asked: 2, words: "in a sandbox says nothing of the command without one: it is asked anew" },
+  { was: true, is: true, asked: 1, words: "in a sandbox is the same question where there still is one" },
+  { was: false, is: true, asked: 1, words: "without a sandbox holds in one" },
+])("[LOOP-11] after a restart, what was asked about a command $words", async ({ was, is, asked }) => {
+  const clock = createFakeClock();
+  const box = { on: was };
+  const ran: boolean[] = [];
+  const inBox: FakeTool = {
+    ...bash,
+    sandboxed: () => box.on,
+    run: () => {
+      ran.push(box.on);
+      return ok("ran");
+    },
+  };
+  const tools = fakeToolBox([inBox]);
+  const { models } = scriptModel(clock, [runs("A"), fine]);
+  const made = { log: memoryLog(), clock, ids: createFakeIds(), tools, models, decide: askForRuns };
+  const tab = await startTab(made);
+  await tab.send("go");
+  await tab.until(() => tab.questions().length === 1);
+  tab.kill();
+  box.on = is;
+  const back = await restartTab(made);
+  await back.until(() => back.questions().length === 1);
+  expect(back.rows.filter((row) => isKind(row, "permission") && row.data.state === "asked")).toHaveLength(asked);
+  expect(ran).toEqual([]);
+  await back.answer("once");
+  await back.idle();
+  expect(ran).toEqual([is]);
 });
 
 test("[LOOP-11] what the rules deny is not asked; the reason is the result", async () => {

@@ -8,6 +8,8 @@ export interface FakeTool {
   readonly lock?: (args: JsonObject) => string | null;
   /** Why the call cannot be prepared; asked each time. */
   readonly error?: () => string | undefined;
+  /** Whether it would run in a sandbox; asked each time. */
+  readonly sandboxed?: () => boolean;
   readonly run: (run: ToolRun, args: JsonObject) => Promise<ToolOutcome> | ToolOutcome;
 }
 
@@ -32,7 +34,11 @@ function makeTool(fake: FakeTool, prepared: string[]): Tool {
       if (error !== undefined) return { error };
       return {
         effect: fake.effect ?? "read",
-        subject: { tool: fake.name, key: JSON.stringify(args) },
+        subject: {
+          tool: fake.name,
+          key: JSON.stringify(args),
+          ...(fake.sandboxed?.() === true && { sandboxed: true }),
+        },
         lock: fake.lock?.(args) ?? null,
         run: async (run) => fake.run(run, args),
       };
