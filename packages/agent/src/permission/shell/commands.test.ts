@@ -499,6 +499,21 @@ describe("limits", () => {
     expect(asked("ok;".repeat(shellLimits.partsMax)).decision).toBe("allow");
   });
 
+  test("[PERM-32] what nests deeper than it can be followed is asked, and breaks nothing", () => {
+    for (const [open, close] of [
+      ["f() ", ""],
+      ["( ", " )"],
+      ["{ ", "; }"],
+      ["if ", "; then ok; fi"],
+      ["! ", ""],
+    ] as const) {
+      for (const deep of [100, 1_000, 2_000, 4_000]) {
+        const command = `${open.repeat(deep)}(bad)${close.repeat(deep)}`;
+        expect(asked(command).decision).toBe("ask");
+      }
+    }
+  });
+
   test("[PERM-32] a command that is made to be slow is read in a moment", () => {
     for (const part of ["$(", "`", "{ ", "((", "${x:-", "'", '"', "<<E\n", "[[ ", "if ", "a=(", "@(", "{a,", "$'\\"]) {
       const started = performance.now();

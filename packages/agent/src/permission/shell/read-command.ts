@@ -2,7 +2,7 @@
  * Reads a command with the grammar of the shell and tells what it consists of: each program that it would run, wherever it
  * stands, and each thing in it of which that cannot be told. Pure; what it does not understand it says so of.
  */
-import { type Command, forEachChild, parse, type Script, type SyntaxNode } from "unbash";
+import { type Command, forEachChild, parse, type SyntaxNode } from "unbash";
 import { syntaxProblem } from "./node-facts.ts";
 import { type RedirectionFacts, redirectionFacts } from "./redirections.ts";
 import { type ShellPart, shellLimits, unjudged } from "./shell-part.ts";
@@ -42,15 +42,12 @@ function readText(text: string, at: Omit<Reading, "source">): void {
     at.parts.push(unjudged(text, "it holds characters that cannot be seen"));
     return;
   }
-  let script: Script;
   try {
-    script = parse(text);
+    visit(parse(text), { ...at, source: text });
   } catch {
-    // The parser is not ours: a text that it breaks on is one that nobody has understood.
+    // The parser is not ours, and a text may nest deeper than a visit of it can go: nobody has understood it.
     at.parts.push(unjudged(text, "it could not be read"));
-    return;
   }
-  visit(script, { ...at, source: text });
 }
 
 function visit(node: SyntaxNode, reading: Reading): void {
