@@ -4,6 +4,7 @@
  * What the resolution found is checked again by `FileOperations` on the open file, so that nothing fits in between.
  */
 import { dirname, isAbsolute, join, parse, relative, sep } from "node:path";
+import { runsLater } from "./guarded-names.ts";
 import { toolLimits } from "./limits.ts";
 import { type FileFacts, type FileOperations, WorldFault } from "./operations.ts";
 import { ToolFault } from "./outcome.ts";
@@ -160,8 +161,5 @@ export async function deniedBelow(files: FileOperations, place: ToolPlace, root:
     .map((path) => relative(root, path));
 }
 
-/** Files whose change runs something later (hooks, settings of git and Varve): a write there counts as running. */
-export function isGuarded(located: Located): boolean {
-  const parts = relative(located.root, located.real).split(sep);
-  return parts.some((part) => part.toLowerCase() === ".git" || part.toLowerCase() === ".varve");
-}
+/** Files whose change runs something later: a write there counts as running. */
+export const isGuarded = ({ root, real }: Located): boolean => runsLater(relative(root, real).split(sep));

@@ -88,7 +88,7 @@ describe("write", () => {
     { path: ".varve/permissions.json", effect: "run" },
     { path: ".GIT/config", effect: "run" },
     { path: ".gitignore", effect: "write" },
-    { path: "src/.github/x", effect: "write" },
+    { path: "src/.gitx/x", effect: "write" },
   ])("[TOOL-33] $path: what would run later counts as running", async ({ path, effect }) => {
     await using at = scratch();
     expect((await at.prepare("write", { path, content: "x" })).effect).toBe(effect);
