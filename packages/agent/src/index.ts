@@ -73,6 +73,7 @@ export { type FittedImage, fitImage } from "./tools/image.ts";
 export type { ImageOperations } from "./tools/image-operations.ts";
 export type { NodeOperationsOptions } from "./tools/node-operations.ts";
 export { nodeClock, nodeOperations } from "./tools/node-operations.ts";
+export { commandShell } from "./tools/node-processes.ts";
 export type { SandboxFound, SandboxOperations, ToolOperations } from "./tools/operations.ts";
 export { privateHostPattern } from "./tools/private-hosts.ts";
 export type { PreparedCall, Tool, ToolBox, ToolOutcome, ToolPlace, ToolRun } from "./tools/tool.ts";

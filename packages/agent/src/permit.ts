@@ -52,9 +52,9 @@ export async function permit(turn: Turn, asking: Asking, prepared: PreparedCall)
 /** By the rules as they are now, and what was answered in this tab so far. */
 function decided({ owner, ports }: Turn, prepared: PreparedCall): Decision {
   const grants = grantsFrom(owner.rows());
-  const { mode, rules } = ports.permission();
+  const { rules, ...held } = ports.permission();
   const all = [...rules, ...grantedRules(grants)];
-  return ports.decide(prepared, { mode, rules: all, granted: grantedFrom(grants), cwd: ports.place.cwd });
+  return ports.decide(prepared, { ...held, rules: all, granted: grantedFrom(grants), cwd: ports.place.cwd });
 }
 
 /** What was asked about a command in a sandbox says nothing of the same command without one. */

@@ -33,7 +33,7 @@ export interface TurnPorts {
   readonly models: Pick<ModelRegistry, "resolve" | "redact">;
   readonly decide: Decide;
   /** Read when a call is about to run, so that a change of mode holds at once. What was granted is read from the rows. */
-  readonly permission: () => Pick<PermissionContext, "mode" | "rules">;
+  readonly permission: () => Pick<PermissionContext, "mode" | "rules" | "shell">;
   /** Read before each request, so that a raised limit holds at once. */
   readonly spending: () => Spending;
   /** Read before each request: when a tab compacts by itself. */

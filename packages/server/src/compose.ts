@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   cleanContext,
+  commandShell,
   createModelRegistry,
   createToolBox,
   decide,
@@ -144,6 +145,7 @@ function workspaceOn(log: Log, options: StartOptions, parts: Surroundings): Prom
     context: cleanContext(nodeContextOperations({ clock, shell: env.SHELL }), rest.secrets),
     hiddenEnv: () => settings.hiddenEnv,
     decide,
+    shell: commandShell(),
     rules: permissions.rules,
     keepRules: permissions.keep,
     home,

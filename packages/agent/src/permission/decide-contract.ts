@@ -17,6 +17,8 @@ export interface PermissionContext {
   readonly granted: readonly { readonly tool: string; readonly key: string }[];
   /** Where commands start: the files of their redirections are looked up from here. */
   readonly cwd?: string;
+  /** What runs commands: a plain `sh` reads some texts in another way. Default: bash. */
+  readonly shell?: "bash" | "posix";
 }
 
 /** What a question says beside its subject: what of the call is not allowed yet, and the rules that would allow just that. */

@@ -68,7 +68,7 @@ export const decide: Decide = (call, context) => {
 function judged(
   text: string,
   { tool, key, sandboxed }: PermissionSubject,
-  { cwd = "/" }: PermissionContext,
+  { cwd = "/", shell = "bash" }: PermissionContext,
 ): JudgedCommand {
   let parts: JudgedCommand["parts"] | null = null;
   return {
@@ -77,7 +77,7 @@ function judged(
     cwd,
     tools: sandboxed === true ? [tool, "sandbox"] : [tool],
     get parts() {
-      parts ??= readCommand(text);
+      parts ??= readCommand(text, shell);
       return parts;
     },
   };

@@ -23,6 +23,8 @@ function environment(): Record<string, string> {
 }
 
 const findShell = (): string => findProgram("bash") ?? "/bin/sh";
+/** As what commands are read by the shell that runs them here. */
+export const commandShell = (): "bash" | "posix" => (findShell().endsWith("bash") ? "bash" : "posix");
 
 /**
  * The outer shell becomes the one that runs the command, so its exit is the command's. Node hands out sockets as output,

@@ -34,6 +34,8 @@ export interface WorkspaceOptions {
   readonly rules: (cwd: string) => readonly PermissionRule[];
   /** Keeps rules that allow for a directory, from now on and for all tabs in it. A fault: nothing was kept. */
   readonly keepRules: (cwd: string, rules: readonly string[]) => Fault | null;
+  /** What runs commands here. Absent: bash. */
+  readonly shell?: "bash" | "posix";
   /** `VARVE_HOME`. */
   readonly home: string;
   /** Taken out of everything that a tab writes or shows. Absent: none are known. */
@@ -94,7 +96,11 @@ export function turnPorts(options: WorkspaceOptions, core: TabCore, spending: ()
     folder: core.folder(),
     spending,
     autoCompact: () => optionsOf(core.tab.options).autoCompact ?? autoCompactDefault,
-    permission: () => ({ mode: modeOf(core.tab.permissions), rules: options.rules(core.tab.cwd) }),
+    permission: () => ({
+      mode: modeOf(core.tab.permissions),
+      rules: options.rules(core.tab.cwd),
+      shell: options.shell ?? "bash",
+    }),
     ...(turnLimits !== undefined && { limits: turnLimits }),
     ...(strict !== undefined && { strict }),
   };

@@ -443,6 +443,23 @@ describe("rules that speak clearly", () => {
     expect(allowed(command, pattern, "ls")).toBe(decision);
   });
 
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: a shell's expansions.
+  test.each([
+    "ok $'\\'; bad #'",
+    "ok &> f bad",
+    "ok <<< x",
+    "ok <(ls)",
+    "ok {a,b}",
+    "[[ -f x ]] && ok",
+    "ok |& ls",
+    "ok ${x/a/b}",
+  ])("[PERM-32] %j is asked where a plain sh runs it", (command) => {
+    const rules = rulesOf("allow", ["ok *", "ls"]);
+    expect(asked(command, { rules, shell: "posix" }).decision).toBe("ask");
+    expect(asked("ok a | ls; ok $x", { rules, shell: "posix" }).decision).toBe("allow");
+  });
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: a shell's expansions.
+
   test("[PERM-31] an exact rule holds what a program is given to read", () => {
     const command = "cat <<EOF > f\none\nEOF\nls";
     expect(allowed(command, "cat <<EOF\none\nEOF > f", "ls")).toBe("allow");

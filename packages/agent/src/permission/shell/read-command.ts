@@ -23,13 +23,13 @@ interface Reading {
 const unreadable = /[^\P{C}\t\n]|[^\P{Z} ]/u;
 
 /** The parts of a command in their own order; at least one, unless it runs nothing at all. */
-export function readCommand(command: string): readonly ShellPart[] {
+export function readCommand(command: string, shell: "bash" | "posix" = "bash"): readonly ShellPart[] {
   if (command.length > shellLimits.charsMax) return [unjudged(command, "it is too long to be read")];
   if ((command.match(/\$\(|`|[<>]\(|\$\[/g)?.length ?? 0) > shellLimits.openingsMax) {
     return [unjudged(command, "it runs too many programs to be judged")];
   }
   const parts: ShellPart[] = [];
-  readText(command, { shell: "bash", depth: 0, parts });
+  readText(command, { shell, depth: 0, parts });
   return parts.length > shellLimits.partsMax ? [unjudged(command, "it runs too many programs to be judged")] : parts;
 }
 
