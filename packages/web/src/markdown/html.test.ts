@@ -55,6 +55,14 @@ describe("what is shown", () => {
       '<p><a href="https://a.example/p.png" target="_blank" rel="noopener noreferrer nofollow">Image: pic</a></p>',
     ],
     ["[l](src/a.ts)", '<p><span title="src/a.ts">l</span></p>'],
+    [
+      "[\u202emoc.a](https://evil.example/)",
+      '<p><a href="https://evil.example/" target="_blank" rel="noopener noreferrer nofollow">⟨U+202E⟩moc.a</a></p>',
+    ],
+    [
+      "![\u202egnp](https://evil.example/)",
+      '<p><a href="https://evil.example/" target="_blank" rel="noopener noreferrer nofollow">Image: ⟨U+202E⟩gnp</a></p>',
+    ],
     ["```rust\nlet a;\n```", "CODE[rust]let a;"],
   ])("%s", (text, expected) => {
     expect(html(text)).toBe(expected);

@@ -3,7 +3,9 @@
  * links to click (a picture address can carry a secret away), and a link has a scheme that is on the list. The sanitiser
  * behind it (`sanitize.ts`) is the second wall, not the first.
  */
+
 import { Parser, Renderer, type Token, type Tokens } from "marked";
+import { visibleDiff } from "../tools/visible-text.ts";
 import type { MarkdownBlock } from "./split.ts";
 
 /** A block as it is shown. Fenced code at the top level is text for a component, so that it can grow without parsing. */
@@ -37,13 +39,14 @@ class SafeRenderer extends Renderer {
     return escapeHtml(text);
   }
   override link(token: Tokens.Link): string {
-    const inner = this.parser.parseInline(token.tokens);
+    // What turns the order of letters makes a label look like another address.
+    const inner = visibleDiff(this.parser.parseInline(token.tokens));
     const address = safeAddress(token.href);
     return address === null ? `<span title="${escapeHtml(token.href)}">${inner}</span>` : anchor(address, inner);
   }
   override image({ href, text }: Tokens.Image): string {
     const address = safeAddress(href);
-    const label = escapeHtml(text === "" ? href : text);
+    const label = escapeHtml(visibleDiff(text === "" ? href : text));
     return address === null ? label : anchor(address, `Image: ${label}`);
   }
   override code({ text, lang }: Tokens.Code): string {
