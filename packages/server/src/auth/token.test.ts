@@ -31,14 +31,20 @@ describe("the token of a home", () => {
     const given = "a-long-enough-secret";
     expect(await loadToken(path, { given, random })).toBe(given);
     expect(() => readFileSync(path)).toThrow();
-    for (const weak of ["short", "has spaces in its middle", "no-header-carries-\u00e9", "\u{1f600}".repeat(9)]) {
+    for (const weak of [
+      "short",
+      "has spaces in its middle",
+      "no-header-carries-\u00e9",
+      "\u{1f600}".repeat(9),
+      "a".repeat(1_001),
+    ]) {
       expect(isFault(await loadToken(path, { given: weak, random }))).toBe(true);
     }
   });
 
   test("[AUTH-17] a file that says nothing is replaced, one that cannot be read is a fault", async () => {
     const path = join(home, "token");
-    for (const useless of ["\n", "too-short\n", "words that no header carries\n", "\u{1f600}".repeat(9)]) {
+    for (const useless of ["\n", "too-short\n", "words that no header carries\n", "a".repeat(1_001)]) {
       writeFileSync(path, useless, { mode: 0o644 });
       expect(await loadToken(path, { given: undefined, random })).toMatch(/^[\w-]{43}$/);
       expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -5,21 +5,22 @@ import { type Fault, fault, type RandomBytes } from "@varve/protocol";
 import { newSecret } from "./secrets.ts";
 
 const shortest = 16;
+/** A header must carry it beside all the others. */
+const longest = 1_000;
 /** What a header can carry: printable, in ASCII, without spaces. */
 const sayable = /^[\x21-\x7e]+$/;
+
+const isUsable = (token: string): boolean => token.length >= shortest && token.length <= longest && sayable.test(token);
 
 /** The token of a home that has one; null when there is none yet. */
 export async function readToken(path: string, given: string | undefined): Promise<string | null | Fault> {
   if (given !== undefined && given !== "") {
-    if (given.length >= shortest && sayable.test(given)) return given;
-    return fault(
-      "bad-request",
-      `VARVE_TOKEN must have at least ${shortest} characters, all of them ASCII, and no spaces.`,
-    );
+    if (isUsable(given)) return given;
+    return fault("bad-request", `VARVE_TOKEN must have ${shortest} to ${longest} characters of ASCII, and no spaces.`);
   }
   try {
     const kept = (await readFile(path, "utf8")).trim();
-    return kept.length >= shortest && sayable.test(kept) ? kept : null;
+    return isUsable(kept) ? kept : null;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ENOENT" ? null : unreadable(path, error);
   }
