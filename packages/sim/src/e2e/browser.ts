@@ -17,8 +17,12 @@ const patienceMs = 30_000;
 export const desktop = { viewport: { width: 1440, height: 900 } } as const;
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
 
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: launchArguments });
+/** `more`: further arguments of its command line. */
+export const launchBrowser = (more: readonly string[] = []): Promise<Browser> =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [...launchArguments, ...more],
+  });
 
 export interface Visit extends AsyncDisposable {
   readonly page: Page;

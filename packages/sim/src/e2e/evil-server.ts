@@ -6,6 +6,8 @@ export interface EvilServer extends AsyncDisposable {
   readonly url: string;
   /** Addresses that were asked for. */
   readonly visits: readonly string[];
+  /** After a visit that a test made itself. */
+  forget(): void;
 }
 
 export async function startEvilServer(): Promise<EvilServer> {
@@ -21,6 +23,7 @@ export async function startEvilServer(): Promise<EvilServer> {
   return {
     url: `http://127.0.0.1:${port}`,
     visits,
+    forget: () => void visits.splice(0),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
