@@ -339,10 +339,13 @@ export class TabActor {
     const done = this.core.mailbox.run(() => undefined);
     await atMost(this.core.ports.clock, graceMs, done);
     if (this.#turn !== null) await turnLeft(this.core, this.#turn, graceMs);
-    this.#restTimer?.cancel();
-    this.#retry?.cancel();
-    this.#deadline?.cancel();
+    this.gone();
     this.core.journal.flush();
+  }
+
+  /** Nothing runs and nothing will: no timer keeps the tab in memory. */
+  gone(): void {
+    for (const timer of [this.#restTimer, this.#retry, this.#deadline]) timer?.cancel();
   }
 
   async #sendNow(id: ChunkId, data: TextData, by: string): Promise<Sent | Fault> {

@@ -86,6 +86,7 @@ export class TabOwners {
 
   /** The tab is gone. */
   left(tab: TabId): void {
+    this.#actors.get(tab)?.gone();
     this.#actors.delete(tab);
   }
 

@@ -69,6 +69,17 @@ describe("the trash", () => {
     expect(rig.workspace.counters()).toMatchObject({ subscriptions: 0, owners: 0, tabs: 0 });
   });
 
+  test("[TAB-14] a tab that is purged leaves no timer that would keep it in memory", async () => {
+    await using rig = await makeRig({ script: [says("one")] });
+    const before = rig.clock.pending();
+    await send(rig, "m1", "go");
+    await rig.until("the turn ended", idle(rig));
+    await rig.workspace.remove(rig.tab);
+    expect(rig.clock.pending()).toBeGreaterThan(before);
+    expect(await rig.workspace.remove(rig.tab)).toBeNull();
+    expect(rig.clock.pending()).toBe(before);
+  });
+
   test.each(ways)(
     "[TAB-122] background jobs of a tab that is %s are ended, and what rows name is kept",
     async (_, trash) => {
