@@ -17,6 +17,9 @@ const echo = {
   reply: ({ lastUserText }: { readonly lastUserText: string }) => ({ blocks: [say(`ok ${lastUserText}`)] }),
 };
 
+/** Characters at the end of what came that may begin a secret that the server knows: they are shown with what follows. */
+const openEndMax = 8;
+
 const kindsOf = (rows: readonly LogChunk[]): readonly string[] =>
   rows.map((row) => (row.type === "system" ? `system/${row.data.kind}` : `${row.role}/${row.type}`));
 
@@ -125,7 +128,7 @@ test.each(bothVendors)(
       // As fast as they arrive at a client and no faster: what is lost is what the last write to disk did not hold.
       for (let deltas = 1; deltas <= 100; deltas++) {
         await gate.step(1);
-        await follower.until("the delta arrives", () => follower.openText().length >= deltas * 24);
+        await follower.until("the delta arrives", () => follower.openText().length >= deltas * 24 - openEndMax);
       }
       streamed = follower.openText();
       await product.kill();
