@@ -112,7 +112,7 @@ class Ear {
     this.#outer = outer;
     this.#rules = rules;
     this.#limitMs = rules.firstMs;
-    this.signal = outer === undefined ? this.#own.signal : AbortSignal.any([outer, this.#own.signal]);
+    this.signal = this.#own.signal;
     outer?.addEventListener("abort", this.#onAbort);
     this.#arm();
   }
@@ -140,12 +140,19 @@ class Ear {
   close(): void {
     this.#timer?.cancel();
     this.#outer?.removeEventListener("abort", this.#onAbort);
-    this.#own.abort();
     this.#settle = null;
+    if (this.#outer?.aborted === true) return;
+    this.#own.abort();
     this.reader?.cancel().catch(() => undefined); // The stream is given up: how it ends is of no interest.
   }
 
-  readonly #onAbort = (): void => this.#settle?.({ kind: "aborted" });
+  /** A stop: the request is aborted behind its stream, for a package may let go of a promise that the abort rejects. */
+  readonly #onAbort = (): void => {
+    this.#settle?.({ kind: "aborted" });
+    const abort = (): void => this.#own.abort();
+    if (this.reader === null) abort();
+    else this.reader.cancel().then(abort, abort);
+  };
 
   /** The first part has come: from now on the shorter limit holds. */
   #began(): void {
