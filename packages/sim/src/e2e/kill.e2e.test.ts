@@ -193,9 +193,11 @@ test("killed five times under posting clients, every acknowledged message is in 
     90_000,
   );
 
+  // Between two turns there is an instant in which nothing waits and nothing runs: what is read then is not the end.
+  const problems = async () => logProblems(await product.api.rows(tab.id), acknowledged);
+  await expect.poll(problems, { timeout: 30_000 }).toEqual([]);
   const rows = await product.api.rows(tab.id);
   expect(acknowledged.length).toBeGreaterThan(10);
-  expect(logProblems(rows, acknowledged)).toEqual([]);
   expect(refusals(provider)).toEqual([]);
   // Nobody wrote but these clients: what is there beyond what was acknowledged was taken and not answered before a kill.
   const sent = rows.filter(({ role }) => role === "user").length;

@@ -23,14 +23,20 @@ function worker(request: FakeRequest): Reply {
 }
 
 const questionOf = async (follower: Follower) => {
-  await follower.until("a limit asks", ({ status }) => status.waits.some(({ kind }) => kind === "limit"));
+  const asked = () => {
+    const row = follower
+      .rows()
+      .findLast(({ type, data }) => type === "system" && "kind" in data && data.kind === "limit");
+    return row?.type === "system" && row.data.kind === "limit" && row.data.state === "asked" ? row.data : null;
+  };
+  await follower.until(
+    "a limit asks",
+    ({ status }) => status.waits.some(({ kind }) => kind === "limit") && asked() !== null,
+  );
   const [wait] = follower.state.status.waits;
-  const row = follower
-    .rows()
-    .findLast(({ type, data }) => type === "system" && "kind" in data && data.kind === "limit");
-  if (wait === undefined || row?.type !== "system" || row.data.kind !== "limit" || row.data.state !== "asked")
-    throw new Error("there is no question");
-  const { limit, used, max } = row.data;
+  const question = asked();
+  if (wait === undefined || question === null) throw new Error("there is no question");
+  const { limit, used, max } = question;
   return { askId: wait.askId, limit, used, max };
 };
 
